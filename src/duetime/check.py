@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from itertools import islice
 
 from duetime.app import App
 from duetime.cadence import Cadence, Cron, cadence_warnings, compare_with_croniter, parse
 from duetime.cadence._once import Once
+from duetime.cadence.durations import duration_words
 from duetime.cadence.triggers import TriggerCadence
 from duetime.clock import SystemClock
 from duetime.declare.after_rules import chain_refusals
@@ -59,7 +60,7 @@ class JobReport:
         if at:
             words.append(f"{at:%Y-%m-%dT%H:%M:%SZ}")
         if definition.every_success_within is not None:
-            words.append(f"a success every {timedelta(seconds=definition.every_success_within)}")
+            words.append(f"a success every {duration_words(definition.every_success_within)}")
         return "; ".join(words)
 
 

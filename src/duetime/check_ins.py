@@ -25,6 +25,7 @@ from pydantic import Field
 
 from duetime.actions.order import Order
 from duetime.app import App
+from duetime.cadence.durations import span_words
 from duetime.errors import InvalidTime
 from duetime.model.run import Run
 from duetime.payload import Payload
@@ -58,7 +59,8 @@ def report_missing(check: CheckIn, run: Run) -> None:
     """
     within = timedelta(seconds=check.within)
     last = run.nominal_at - within
-    raise Fatal(f"{check.name} has not checked in since {last:%Y-%m-%dT%H:%M:%SZ}; it must within {within}")
+    since, longest = f"{last:%Y-%m-%dT%H:%M:%SZ}", span_words(within)
+    raise Fatal(f"{check.name} has not checked in since {since}; it must within {longest}")
 
 
 def check_in(name: str, *, within: timedelta) -> Order:

@@ -232,6 +232,6 @@ def test_a_deadline_has_a_column(check):
     status, printed, _ = check(late)
     assert status == 0
     [row] = [line for line in printed.splitlines() if line.startswith("billing-nightly")]
-    assert row.endswith("; a success every 1 day, 2:00:00")
+    assert row.endswith("; a success every 1 day 2 hours")
     assert "DEADLINE" in printed
     assert "DEADLINE" not in check(SOUND)[1]

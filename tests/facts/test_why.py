@@ -72,7 +72,7 @@ def test_what_its_rate_limit_defers_runs_at_its_instant(store, row):
 
 def test_what_is_just_due_is_on_its_way(row):
     late = NOON + 3 * timedelta(seconds=1)
-    sentence = "It has been due for 0:00:03: its message is on its way to a worker."
+    sentence = "It has been due for 3 seconds: its message is on its way to a worker."
     assert reason(row, late) == Reason(sentence, late)
 
 
@@ -83,7 +83,15 @@ def test_what_continues_is_on_its_way(store):
 
 
 def test_what_is_long_due_is_sent_again(row):
-    assert "The sweep sends it again within minutes." in reason(row, NOON + HOUR).sentence
+    late = NOON + HOUR + 30 * MINUTE
+    assert reason(row, late).sentence == (
+        "It has been due for 1 hour 30 minutes: its message was lost, or its worker has no capacity."
+        " The sweep sends it again within minutes."
+    )
+
+
+def test_what_is_due_now_has_been_due_for_no_second(row):
+    assert reason(row).sentence.startswith("It has been due for 0 seconds: ")
 
 
 def test_a_pause_is_named_with_its_reason_and_its_end(row):
@@ -111,7 +119,7 @@ def test_what_waits_is_given_its_own_instant_after_the_end_of_the_pause(row):
     found = reason(row, NOON + HOUR, pause=ended)
     assert found.sentence.startswith(
         f"The type {row.type} of acme was paused until 2030-06-01T13:00:00Z, by ann: a test."
-        " What waits begins within 0:10:00 after that, and this action at 2030-06-01T13:0"
+        " What waits begins within 10 minutes after that, and this action at 2030-06-01T13:0"
     )
     assert NOON + HOUR < found.runs_at <= NOON + HOUR + 10 * MINUTE
     assert reason(row, found.runs_at, pause=ended).sentence.startswith("It has been due for")

@@ -93,7 +93,7 @@ class TestARunAfterAnotherJob:
         assert (skipped.status, skipped.skip_reason) == ("skipped", "predecessor")
         assert skipped.note == (
             "books-import of 2027-03-01T02:00:00Z has not succeeded: it is failed,"
-            " 2:00:00 after this run was due"
+            " 2 hours after this run was due"
         )
         books.cloud.advance(days=1)
         assert books.times() == [(DAY + 3 * HOUR, DAY + 3 * HOUR)]

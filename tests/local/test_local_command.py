@@ -213,7 +213,7 @@ def run_record(**more):
 
 def test_a_run_that_is_late_by_hours_or_days_has_them_in_its_line():
     line = RunLines(in_colour=False).format(run_record(late_ms=2 * 86_400_000 + 5_000))
-    assert line.endswith("  2 days, 0:00:05 late, ran 1.5 s")
+    assert line.endswith("  2d5s late, ran 1.5 s")
 
 
 def test_a_run_is_one_line_with_any_reason():

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from duetime import ids, instant
+from duetime.cadence.durations import span_words
 from duetime.ids import ActionId
 from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.model.batch import BatchRef
@@ -177,7 +178,7 @@ def _held(hold: Hold, now: datetime, expires_at: datetime | None, end: str) -> R
     sentence, then = _pause(pause, now), None if hold.until == instant.LATEST else hold.until
     spread = 0 if pause.end is None else round(pause.spread_over(pause.end).total_seconds())
     if spread:
-        within = timedelta(seconds=spread)
+        within = span_words(timedelta(seconds=spread))
         sentence += f" What waits begins within {within} after that, and this action at {_text(then)}"
         sentence += ", or up to 15 minutes later." if pause.ended_early else "."
     if expires_at is None or (then is not None and then < expires_at):
@@ -248,12 +249,13 @@ def _overdue(row: Action, now: datetime, sources: WhySources) -> Reason:
     if job is not None and job.running is not None and job.running != row.ref:
         return Reason(f"It waits for {job.running.id}, which holds the lock of the job {job.name}.")
     late = timedelta(seconds=round((now - row.due_at).total_seconds()))
+    due = f"It has been due for {span_words(late)}"
     if late < sources.settings.grace:
         goes_on = bool(row.attempts) and row.attempts[-1].is_continued
-        begin = "It continues from its checkpoint" if goes_on else f"It has been due for {late}"
+        begin = "It continues from its checkpoint" if goes_on else due
         return Reason(f"{begin}: its message is on its way to a worker.", now)
     return Reason(
-        f"It has been due for {late}: its message was lost, or its worker has no capacity."
+        f"{due}: its message was lost, or its worker has no capacity."
         " The sweep sends it again within minutes."
     )
 

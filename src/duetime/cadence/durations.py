@@ -51,13 +51,19 @@ def duration_text(seconds: int) -> str:
 
 
 def duration_words(seconds: int) -> str:
-    """Return English words, as in ``1 hour 30 minutes``; a single 1 is left out, as in ``hour``."""
-    words = []
+    """Return English words after ``every``: ``1 hour 30 minutes``; a single 1 is left out, as in ``hour``."""
+    words = span_words(timedelta(seconds=seconds))
+    return words if words.count(" ") > 1 else words.removeprefix("1 ")
+
+
+def span_words(span: timedelta) -> str:
+    """Return a positive span in English words, to the second: ``1 hour 30 minutes``, or ``0 seconds``."""
+    seconds, words = round(span.total_seconds()), []
     for unit, size in _UNITS.items():
         count, seconds = divmod(seconds, size)
         if count:
             words.append(f"{count} {_WORDS[unit]}{'s' * (count > 1)}")
-    return words[0].removeprefix("1 ") if len(words) == 1 else " ".join(words)
+    return " ".join(words) or "0 seconds"
 
 
 def seconds_in(text: str) -> int:

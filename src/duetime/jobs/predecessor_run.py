@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from duetime import ids, instant
+from duetime.cadence.durations import span_words
 from duetime.cadence.zones import DAY, seconds_of, zone
 from duetime.jobs.claim_policy import Postpone, Skip, wait_ends_at
 from duetime.model.action import Action, ActionRef, SkipReason, Status
@@ -66,7 +67,7 @@ class PredecessorRun:
                 return None
             status = f"of {instant.text(at)[:19]}Z {_status(rows, other)}"
         if now >= ends_at:
-            waited = timedelta(seconds=job.definition.waits_at_most)
+            waited = span_words(timedelta(seconds=job.definition.waits_at_most))
             note = f"{name} {status}, {waited} after this run was due"
             return Skip(SkipReason.PREDECESSOR, note)
         begins_at = now if found is None else max(found[0], row.nominal_at)

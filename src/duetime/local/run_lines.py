@@ -13,10 +13,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, TextIO
 
 from duetime._masking import printable
+from duetime.cadence.durations import duration_text
 from duetime.local.environment import wants_colour
 from duetime.telemetry.tracebacks import traceback_of
 
@@ -111,7 +112,7 @@ def _span(milliseconds: float) -> str:
     if milliseconds < _SECOND:
         return f"{milliseconds:.0f} ms"
     seconds = milliseconds / _SECOND
-    return f"{seconds:.1f} s" if seconds < _HOUR else str(timedelta(seconds=round(seconds)))
+    return f"{seconds:.1f} s" if seconds < _HOUR else duration_text(round(seconds))
 
 
 def _one_line(text: object) -> str:
