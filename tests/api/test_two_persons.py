@@ -6,11 +6,15 @@ from datetime import timedelta
 
 import pytest
 
+from duetime.api import confirmations
 from duetime.api.app import make_api
+from duetime.api.bulk_actions import BulkActionRoutes
 from duetime.api.context import ApiContext
 from duetime.api.openapi.document import every_route
+from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.route_ports import Access, Health
 from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.errors import BackendUnavailable
 from duetime.ids import new_action_id
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
@@ -19,6 +23,7 @@ from tests.api.conftest import ADA, Client, jobs_app, sample_event
 
 BOB = {**ADA, "sub": "3", "email": "bob@acme.example"}
 EVE = {"custom:tenant_id": "globex", "sub": "2", "email": "eve@globex.example"}
+CARL = {**ADA, "sub": "9", "email": "carl@acme.example"}
 VIEWER = {**ADA, "sub": "4", "email": "vic@acme.example"}
 CONFIRMATIONS = "/api/v1/confirmations"
 
@@ -86,8 +91,7 @@ def test_another_person_makes_it_once(deployment):
     assert deployment.at("GET").json["items"] == []
     ended = deployment.at("GET", f"/{waiting}").json
     assert (ended["state"], ended["ended_by"]) == ("ended", "bob@acme.example")
-    carl = {**ADA, "sub": "9", "email": "carl@acme.example"}
-    again = deployment.confirm(waiting, carl)
+    again = deployment.confirm(waiting, CARL)
     assert (again.status, again.code) == (409, "confirmation-ended")
     assert "was confirmed by bob@acme.example" in again.json["detail"]
 
@@ -179,13 +183,47 @@ def test_its_second_person_cannot_confirm_what_the_same_person_has_rejected(depl
     assert deployment.status(one) == "pending"
 
 
-def test_its_second_person_may_repeat_it_for_an_hour(deployment):
-    deployment.remark()
+def test_what_is_made_is_not_made_again_by_its_second_person(deployment):
+    body = {"scope": "type", "name": "remark", "reason": "a fault", "skip": True}
+    waiting = deployment.client("pause-work", body=body, claims=ADA).json["id"]
+    assert deployment.confirm(waiting).status == 200
+    again = deployment.confirm(waiting)
+    assert (again.status, again.code) == (409, "confirmation-ended")
+    assert "was confirmed by bob@acme.example" in again.json["detail"]
+    assert len(deployment.client("list-pauses", claims=ADA).json["items"]) == 1
+
+
+def test_its_second_person_alone_makes_the_further_steps_within_an_hour(deployment, monkeypatch):
+    monkeypatch.setattr(confirmations, "_LONGEST", timedelta(0))
+    for _ in range(2 * LARGEST_PAGE + 1):
+        deployment.remark()
     waiting = deployment.cancel().json["id"]
-    assert deployment.confirm(waiting).json["changed"] == 1
-    assert deployment.confirm(waiting).json["changed"] == 0
+    first = deployment.confirm(waiting).json
+    assert deployment.at("GET", f"/{waiting}").json["state"] == "ended"
+    further = {"body": {"cursor": first["next_cursor"]}}
+    for response in (deployment.confirm(waiting, CARL, **further), deployment.at("DELETE", f"/{waiting}")):
+        assert (response.status, response.code) == (409, "confirmation-ended")
+    second = deployment.confirm(waiting, **further).json
+    assert first["changed"] == second["changed"] > 0
+    assert second["next_cursor"] is not None
     deployment.clock.wait_until(deployment.clock.now() + timedelta(hours=1))
-    assert deployment.confirm(waiting).code == "confirmation-ended"
+    late = deployment.confirm(waiting, body={"cursor": second["next_cursor"]})
+    assert late.code == "confirmation-ended"
+
+
+def test_its_second_person_alone_may_repeat_a_step_that_failed(deployment, monkeypatch):
+    one = deployment.remark()
+    waiting = deployment.cancel().json["id"]
+    with monkeypatch.context() as broken:
+        broken.setattr(BulkActionRoutes, "_step", fail)
+        assert deployment.confirm(waiting).status == 503
+    assert deployment.confirm(waiting, CARL).code == "confirmation-ended"
+    assert deployment.confirm(waiting).json["changed"] == 1
+    assert deployment.status(one) == "cancelled"
+
+
+def fail(*_):
+    raise BackendUnavailable("the actions table", "a test")
 
 
 def test_a_rescheduled_row_lapses_at_its_time(deployment):
@@ -239,7 +277,7 @@ def test_a_job_is_unregistered_as_it_was_seen(deployment):
     assert deployment.confirm(response.json["id"]).json["changed"] == 1
     assert deployment.client.jobs("GET", "/acme-nightly", claims=ADA).status == 404
     assert deployment.client.jobs("POST", body=body, claims=ADA).status == 201
-    assert deployment.confirm(response.json["id"]).status == 412
+    assert deployment.confirm(response.json["id"]).code == "confirmation-ended"
     assert deployment.client.jobs("GET", "/acme-nightly", claims=ADA).status == 200
 
 

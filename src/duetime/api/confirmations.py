@@ -1,4 +1,7 @@
-"""Routes of confirmations: the requests that wait for a second person, with the setting `two_persons`."""
+"""Routes of confirmations: the requests that wait for a second person, with the setting `two_persons`.
+
+The second person claims a request by a reschedule of its row, and ends it by a cancel after the last step.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,7 @@ from duetime.api.served_request import ServedProblem, Within
 from duetime.api.two_persons import CONFIRMATIONS, CORRELATION, WAITS
 from duetime.api.views import Instant
 from duetime.errors import ActionNotFound
+from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.model.action import Action, Status
 from duetime.model.audit import AuditKind
 from duetime.model.built_in import CONFIRMATION
@@ -44,7 +48,7 @@ _CONFIRMED = "confirm#"
 _LONGEST = timedelta(seconds=15)
 """A confirmation makes no further step of a bulk change after this time."""
 _GOES_ON = timedelta(hours=1)
-"""How long the second person may make the further steps."""
+"""How long the second person may make the further steps, or repeat a failed one."""
 
 
 class ConfirmationView(ApiModel):
@@ -151,8 +155,12 @@ class ConfirmationRoutes(ApiRoutes):
         require(caller, *map(Permission, waiting.needs))
         if _is_same(caller, row, waiting):
             raise SamePerson(row.id, caller.actor)
-        self._claim(row, caller)
-        return self._make(row, waiting, None if body is None else body.cursor, request)
+        by = _CONFIRMED + caller.actor
+        self._claim(row, by)
+        done = self._make(row, waiting, None if body is None else body.cursor, request)
+        if done.next_cursor is None:
+            self._cancel(row, by)
+        return Response(HTTPStatus.OK, "application/json", done)
 
     @route(
         "withdrawConfirmation",
@@ -167,7 +175,8 @@ class ConfirmationRoutes(ApiRoutes):
         row = self._row(confirmation_id, request)
         caller = caller_at(request)
         require(caller, *map(Permission, _request_of(row).needs))
-        self._end(row, caller.actor)
+        if self._state(row) != "waiting" or not self._cancel(row, caller.actor):
+            raise _ended(self.api.store.get(row.ref) or row)
 
     def _waiting(self, page: Page, request: Request) -> Iterator[ConfirmationView]:
         """Yield the requests of a page that wait; a row that is gone or has no request is left out."""
@@ -199,43 +208,45 @@ class ConfirmationRoutes(ApiRoutes):
             requested_at=row.created_at,
             confirm_until=_lapses_at(row),
             state=self._state(row),
-            ended_by=None if row.cancelled_by is None else row.cancelled_by.removeprefix(_CONFIRMED),
+            ended_by=None if (by := _ender_of(row)) is None else by.removeprefix(_CONFIRMED),
         )
 
     def _state(self, row: Action) -> Literal["waiting", "ended", "lapsed"]:
-        if row.status is Status.CANCELLED:
+        if _ender_of(row) is not None:
             return "ended"
         is_waiting = row.status is Status.PENDING and self.api.clock.now() < _lapses_at(row)
         return "waiting" if is_waiting else "lapsed"
 
-    def _claim(self, row: Action, caller: Caller) -> None:
-        """End a request as confirmed, unless this caller has confirmed it before and goes on.
+    def _claim(self, row: Action, by: str) -> None:
+        """Let this caller alone make the change, within an hour; it may have claimed the request before.
 
         Raises:
-            ConfirmationEnded: another caller has ended it, it was withdrawn, or it has lapsed.
+            ConfirmationEnded: another caller has claimed or ended it, it has lapsed, or the change is made.
+            BackendUnavailable: its row kept changing.
         """
-        by = _CONFIRMED + caller.actor
-        if row.cancelled_by != by or self.api.clock.now() >= row.modified_at + _GOES_ON:
-            self._end(row, by)
+        store = self.api.store
 
-    def _end(self, row: Action, by: str) -> None:
-        """Cancel a request's row: its condition lets one caller do it.
+        def claimed() -> Action | Conflict:
+            found, now = store.get(row.ref) or row, self.api.clock.now()
+            if found.status is Status.PENDING and found.changed_by == by and now < found.due_at:
+                return found
+            if self._state(found) != "waiting":
+                raise _ended(found)
+            outcome = store.reschedule(found, now + _GOES_ON, by=by, at=found.next_change_at(now))
+            return outcome.action if isinstance(outcome, Applied) else CHANGED
 
-        Raises:
-            ConfirmationEnded: another caller has ended it, or it has lapsed.
-        """
-        if self._state(row) == "waiting":
-            now, store = self.api.clock.now(), self.api.store
-            kept_until = now + self.api.settings.retention
-            outcome = cancel(lambda: store.get(row.ref), store, None, by=by, at=now, kept_until=kept_until)
-            if isinstance(outcome, Applied) and outcome.action.status is Status.CANCELLED:
-                return
-            row = store.get(row.ref) or row
-        raise ConfirmationEnded(row.id, _ending_of(row))
+        change_with_retry(claimed, f"the confirmation {row.id}", table="the actions table")
+
+    def _cancel(self, row: Action, by: str) -> bool:
+        """Cancel the row of a request, unless it is final; return whether this call did."""
+        now, store = self.api.clock.now(), self.api.store
+        kept_until = now + self.api.settings.retention
+        outcome = cancel(lambda: store.get(row.ref), store, None, by=by, at=now, kept_until=kept_until)
+        return isinstance(outcome, Applied) and outcome.action.status is Status.CANCELLED
 
     def _make(
         self, row: Action, waiting: ConfirmationRequest, cursor: str | None, request: Request
-    ) -> Response[ConfirmedView]:
+    ) -> ConfirmedView:
         """Make the change: of a bulk change as many steps as its time allows.
 
         Raises:
@@ -256,10 +267,9 @@ class ConfirmationRoutes(ApiRoutes):
             cursor = step.get("next_cursor")
             if cursor is None or self.api.clock.now() >= ends:
                 break
-        view = ConfirmedView(
+        return ConfirmedView(
             id=row.id, operation=waiting.operation, changed=changed, left=left, next_cursor=cursor
         )
-        return Response(HTTPStatus.OK, "application/json", view)
 
 
 def _request_of(row: Action) -> ConfirmationRequest:
@@ -279,11 +289,17 @@ def _lapses_at(row: Action) -> datetime:
     return min(row.due_at, row.created_at + WAITS)
 
 
-def _ending_of(row: Action) -> str:
-    if (by := row.cancelled_by) is None:
-        return f"lapsed at {_lapses_at(row):%FT%TZ}"
+def _ender_of(row: Action) -> str | None:
+    """Return who has ended or claimed a request; None if it waits or has lapsed."""
+    claimed_by = row.changed_by if (row.changed_by or "").startswith(_CONFIRMED) else None
+    return row.cancelled_by or claimed_by
+
+
+def _ended(row: Action) -> ConfirmationEnded:
+    if (by := _ender_of(row)) is None:
+        return ConfirmationEnded(row.id, f"lapsed at {_lapses_at(row):%FT%TZ}")
     name = by.removeprefix(_CONFIRMED)
-    return f"was withdrawn by {name}" if name == by else f"was confirmed by {name}"
+    return ConfirmationEnded(row.id, f"was {'withdrawn' if name == by else 'confirmed'} by {name}")
 
 
 def _is_same(caller: Caller, row: Action, waiting: ConfirmationRequest) -> bool:
