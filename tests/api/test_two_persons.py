@@ -19,7 +19,7 @@ from duetime.ids import new_action_id
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.model.action import ActionRef
-from tests.api.conftest import ADA, Client, jobs_app, sample_event
+from tests.api.conftest import ADA, OPERATOR, Client, jobs_app, sample_event
 
 BOB = {**ADA, "sub": "3", "email": "bob@acme.example"}
 EVE = {"custom:tenant_id": "globex", "sub": "2", "email": "eve@globex.example"}
@@ -345,6 +345,44 @@ def test_a_pause_that_skips_needs_a_second_person(deployment, skip, is_final):
         assert deployment.confirm(response.json["id"]).json["changed"] == 1
         (pause,) = deployment.client("list-pauses", claims=ADA).json["items"]
         assert (pause["skips"], pause["by"]) == (True, "bob@acme.example")
+
+
+def skipping(**more):
+    return {"scope": "type", "name": "remark", "reason": "a fault", "skip": True} | more
+
+
+ALL_TENANTS = [
+    skipping(),
+    skipping(of_tenant="globex"),
+    skipping(scope="tenant", name="globex"),
+    skipping(scope="tenant", name="acme"),
+]
+
+
+@pytest.mark.parametrize("body", ALL_TENANTS)
+def test_an_operator_s_pause_waits_for_an_operator(deployment, body):
+    waiting = deployment.client("pause-work", body=body, claims=OPERATOR).json["id"]
+    refused = deployment.confirm(waiting)
+    assert (refused.status, "tenants:manage" in refused.json["detail"]) == (403, True)
+    assert deployment.at("GET", f"/{waiting}").json["state"] == "waiting"
+    assert deployment.confirm(waiting, {**BOB, "cognito:groups": "operators"}).status == 200
+    (pause,) = deployment.client("list-pauses", claims=OPERATOR).json["items"]
+    assert pause["tenant"] == (body["name"] if body["scope"] == "tenant" else body.get("of_tenant"))
+
+
+@pytest.mark.parametrize("body", ALL_TENANTS[1:])
+def test_a_pause_that_its_first_person_may_not_make_does_not_wait(deployment, body):
+    response = deployment.client("pause-work", body=body, claims=ADA)
+    assert (response.status, response.code) == (403, "forbidden")
+    assert deployment.at("GET").json["items"] == []
+
+
+def test_a_tenant_s_pause_covers_its_own_work_if_an_operator_confirms_it(deployment):
+    waiting = deployment.client("pause-work", body=skipping(), claims=ADA).json
+    assert waiting["body"] == skipping(of_tenant="acme")
+    assert deployment.confirm(waiting["id"], {**BOB, "cognito:groups": "operators"}).status == 200
+    (pause,) = deployment.client("list-pauses", claims=OPERATOR).json["items"]
+    assert pause["tenant"] == "acme"
 
 
 def test_both_persons_are_in_the_audit_trail(deployment):

@@ -10,15 +10,20 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from duetime.api.body import BODY_LIMIT
 from duetime.api.errors import WrongMethod
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 
+if TYPE_CHECKING:
+    from duetime.api.authenticator import Caller
+
 _MARK = "duetime_route"
 Method = TypeVar("Method", bound=Callable[..., Any])
+Resolved = tuple[dict[str, Any], tuple[Permission, ...]]
+"""A body that means the same from every caller, and the permissions of which it needs one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,8 @@ class Operation:
     """Whether it cannot be undone: with the setting `two_persons`, a second person must confirm it."""
     final_field: str = ""
     """The field of its body that makes it final, unless it is false."""
+    resolve: Callable[[Mapping[str, Any], Caller], Resolved] | None = None
+    """Resolves a body whose meaning depends on the caller; None if that of none does."""
     creates_work: bool = False
     """Whether it makes runs due: while the tenant is paused, the API rejects it."""
 

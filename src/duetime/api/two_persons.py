@@ -14,6 +14,7 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
+from duetime.api.authenticator import require
 from duetime.api.body import RequestContent
 from duetime.api.confirmation_request import ConfirmationRequest
 from duetime.api.context import ApiContext
@@ -46,11 +47,19 @@ class TwoPersons:
         return route.operation.cannot_be_undone(content.fields)
 
     def request(self, request: ServedRequest, route: Route, content: RequestContent) -> dict[str, Any]:
-        """Store the change for a second person (202), unless a look at its target is rejected."""
+        """Store the change for a second person (202), unless a look at its target is rejected.
+
+        Raises:
+            Forbidden: the caller may not make this change.
+        """
         caller = request.caller
         assert caller is not None  # noqa: S101 - no open route makes a change that must be confirmed
         path = _PARAMETER.sub(lambda found: request.match.arguments[found[1]], route.path)
         fields = {name: value for name, value in content.fields.items() if name not in _OF_STEPS}
+        needs = route.admits
+        if route.operation is not None and route.operation.resolve is not None:
+            fields, needs = route.operation.resolve(fields, caller)
+            require(caller, *needs)
         looked = request.serve(_look(route, path, fields))
         if looked["statusCode"] >= HTTPStatus.BAD_REQUEST:
             return looked
@@ -60,7 +69,7 @@ class TwoPersons:
         now, (count, has_more) = self._api.clock.now(), _count(found)
         waiting = ConfirmationRequest(
             operation=route.operation_id,
-            needs=tuple(permission.value for permission in route.admits),
+            needs=tuple(permission.value for permission in needs),
             method=route.method,
             path=path,
             body=fields if content.text is not None else None,
