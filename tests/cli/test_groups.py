@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from duetime.cli.command_line import GROUP_OF
+from duetime.cli.command_line import GROUP_OF, OF_ACTIONS
 from duetime.cli.main import parser
 from tests.cli.command_tree import commands_of
 
@@ -14,6 +14,13 @@ TOP, *OTHERS = commands_of(parser())
 def test_there_are_at_most_15_commands_at_the_top_level():
     assert len(TOP.commands) <= 15
     assert all(TOP.commands.values())
+
+
+def test_the_help_names_the_commands_that_need_no_group(duetime):
+    printed = " ".join(duetime.bare("--help")[1].split())
+    assert "`why`, `pause`, `resume`, `pauses`, `limits` need no `actions` before them." in printed
+    for name in OF_ACTIONS:
+        assert duetime.bare(name, "--help") == duetime.bare("actions", name, "--help")
 
 
 def test_every_moved_command_is_in_its_group_and_no_longer_at_the_top():

@@ -1,5 +1,7 @@
 """``duetime limits``: list, set, reset."""
 
+from duetime.cli.command_line import expand
+
 
 def test_list_set_and_reset(duetime):
     status, out, _ = duetime("limits", "list")
@@ -11,6 +13,15 @@ def test_list_set_and_reset(duetime):
     assert (status, out) == (0, "remark: 30 in 10 s, 2 at once; it holds within five seconds\n")
     assert "30 in 10 s, 2 at once" in duetime("limits", "list")[1]
     assert duetime("limits", "reset", "remark")[1] == "remark: 1000 a second, 1000 at once, as in code\n"
+
+
+def test_limits_without_a_command_lists_them(duetime):
+    listed = duetime("limits", "list")
+    assert listed[0] == 0
+    assert duetime("limits") == duetime("actions", "limits") == listed
+    assert duetime("limits", "--json") == duetime("--json", "limits") == duetime("limits", "list", "--json")
+    assert expand(["limits"]) == ["actions", "limits", "list"]
+    assert "let the limit in code hold again" in duetime.bare("limits", "--help")[1]
 
 
 def test_the_limit_is_a_number_in_a_period(duetime):

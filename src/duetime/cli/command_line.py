@@ -1,4 +1,4 @@
-"""The words of a command line: ``help``, short names, ``--json`` anywhere, and the old names of commands."""
+"""The words of a command line: ``help``, short names, ``--json`` anywhere, and other names of commands."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Sequence
 JSON = "--json"
 
 _HELP = "help"
-_OF_ACTIONS = frozenset({"why", "pause", "resume", "pauses", "limits"})
+OF_ACTIONS = ("why", "pause", "resume", "pauses", "limits")
 """Commands of the group ``actions`` that need no group before them."""
+_LIMITS = ["actions", "limits"]
+"""A group that lists if no command follows."""
 _MOVED = {
     "app": ("check", "simulate", "cost"),
     "deployment": ("preflight", "rehearse", "verify", "restore", "runbook"),
@@ -26,8 +28,10 @@ def expand(words: Sequence[str]) -> list[str]:
     found = json_at_end(words)
     if found[:1] == [_HELP]:
         found = [*found[1:], "--help"]
-    if found[:1] and found[0] in _OF_ACTIONS:
+    if found[:1] and found[0] in OF_ACTIONS:
         found = ["actions", *found]
+    if found[:2] == _LIMITS and _begins_with_option(found[2:]):
+        found = [*_LIMITS, "list", *found[2:]]
     if found[:2] == _RUNS:
         found = ["access", *found]
     if found and (group := GROUP_OF.get(found[0])):
@@ -37,6 +41,10 @@ def expand(words: Sequence[str]) -> list[str]:
         )
         found = [group, *found]
     return found
+
+
+def _begins_with_option(words: Sequence[str]) -> bool:
+    return not words or (words[0].startswith("-") and words[0] not in {"-h", "--help"})
 
 
 def json_at_end(words: Sequence[str]) -> list[str]:

@@ -35,7 +35,7 @@ from duetime.cli import (
     verify,
 )
 from duetime.cli.arguments import add_group
-from duetime.cli.command_line import JSON, expand
+from duetime.cli.command_line import JSON, OF_ACTIONS, expand
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected
 from duetime.cli.parser import BAD_USAGE, CommandParser
 from duetime.cli.suggestions import job_meant
@@ -64,7 +64,8 @@ _GROUPS = {
     "access": ("your identity, granted permissions and the audit trail", (access,)),
 }
 _EPILOG = (
-    "`duetime help COMMAND` prints a command's help. Exit status: 0 done, 1 failed, 2 bad usage."
+    f"{', '.join(f'`{name}`' for name in OF_ACTIONS)} need no `actions` before them."
+    " `duetime help COMMAND` prints a command's help. Exit status: 0 done, 1 failed, 2 bad usage."
     " Commands that call a scheduler use the local one"
     " (duetime local) unless --url or DUETIME_URL names another."
 )
