@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from duetime import Status
-from tests.console.browser import flaws, scrolls_sideways
+from tests.console.browser import flaws, scrolls_sideways, signed_in
 from tests.console.listed_actions import row, table
 from tests.console.shop import Parcel
 
@@ -87,6 +87,22 @@ def test_filters_are_saved_as_a_view(reader, made):
     assert order(page, made) == [0, 1, 2]
     page.get_by_role("button", name="Remove the view Rows of one").click()
     expect(page.get_by_role("link", name="Rows of one")).to_have_count(0)
+
+
+def test_another_person_who_uses_the_browser_sees_no_view_of_the_first(reader_of, cloud, made):
+    page = reader_of(cloud.url, **signed_in("ada")).go(ROWS)
+    page.get_by_role("button", name="Save view…").click()
+    dialog = page.get_by_role("dialog", name="Save these filters")
+    dialog.get_by_label("Name").fill("Ada's")
+    dialog.get_by_role("button", name="Save", exact=True).click()
+    view = page.get_by_role("link", name="Ada's")
+    expect(view).to_be_visible()
+    for user, count in (("bob", 0), ("ada", 1)):
+        page.set_extra_http_headers(signed_in(user)["extra_http_headers"])
+        page.reload()
+        expect(page.get_by_text(f"{user}@localhost of acme")).to_be_visible()
+        assert order(page, made) == [0, 1, 2]
+        expect(view).to_have_count(count)
 
 
 def test_the_link_has_the_whole_filter(reader, made):

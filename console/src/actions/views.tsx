@@ -1,6 +1,8 @@
-// Views of a list: filters under a name, in this browser; and the link that shares them, for it has them all.
+// Views of a list: filters under a name, in this browser, for the person who saved them; and the link that
+// shares them, for it has them all.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
+import { me } from "../me";
 import { href, type Query } from "../route";
 import { Act } from "../ui/act";
 import { Flawed, Unusable } from "../ui/dialog";
@@ -8,7 +10,6 @@ import { showToast } from "../ui/toasts";
 import { say as sayShared } from "../words/shared";
 import { say } from "./views.words";
 
-const STORED = "duetime.views";
 const FIELD = "name";
 const LONGEST = 60;
 const MOST = 50;
@@ -19,20 +20,29 @@ interface View {
   query: Query;
 }
 
-const views = signal<View[]>(stored());
+/** Where the views of the signed-in person are: another person who uses this browser sees none of them. */
+const key = computed(() => {
+  const { tenant_id, subject, actor } = me.value;
+  return `duetime.views/${tenant_id}/${subject ?? actor}`;
+});
+const changes = signal(0);
+const views = computed(() => {
+  changes.value; // read again after a change
+  return stored(key.value);
+});
 
 /** What an earlier visit saved; none if it cannot be read. */
-function stored(): View[] {
+function stored(key: string): View[] {
   try {
-    const found: unknown = JSON.parse(localStorage.getItem(STORED) ?? "[]");
+    const found: unknown = JSON.parse(localStorage.getItem(key) ?? "[]");
     return Array.isArray(found) ? found.filter(isView) : [];
   } catch {
     return [];
   }
 }
 
-function isView(each: unknown): each is View {
-  const view = each as View | null;
+function isView(found: unknown): found is View {
+  const view = found as View | null;
   return (
     typeof view?.at === "string" &&
     typeof view.name === "string" &&
@@ -42,8 +52,8 @@ function isView(each: unknown): each is View {
 }
 
 function store(all: View[]): void {
-  views.value = all;
-  localStorage.setItem(STORED, JSON.stringify(all));
+  localStorage.setItem(key.value, JSON.stringify(all));
+  changes.value += 1;
 }
 
 export function Views({ at, query }: { at: string; query: Query }) {
@@ -63,7 +73,7 @@ export function Views({ at, query }: { at: string; query: Query }) {
             type="button"
             class="link"
             aria-label={say("remove", { name: view.name })}
-            onClick={() => store(views.value.filter((each) => each !== view))}
+            onClick={() => store(views.value.filter((other) => other !== view))}
           >
             ×
           </button>

@@ -4,7 +4,7 @@ export const say = words("actions/views", {
   views: "Saved views",
   save: "Save view…",
   save_title: "Save these filters",
-  save_body: "The view is in this browser. The link shares it with others.",
+  save_body: "The view is in this browser, for you alone. The link shares it with others.",
   save_go: "Save",
   name: "Name",
   name_missing: "Give it a name.",

@@ -461,7 +461,7 @@ export const translation: Translation = {
     views: "Vues enregistrées",
     save: "Enregistrer la vue…",
     save_title: "Enregistrer ces filtres",
-    save_body: "La vue est dans ce navigateur. Le lien la partage avec d'autres.",
+    save_body: "La vue est dans ce navigateur, pour vous seul. Le lien la partage avec d'autres.",
     save_go: "Enregistrer",
     name: "Nom",
     name_missing: "Donnez-lui un nom.",
