@@ -143,14 +143,19 @@ class RetryPolicy:
 
     def text(self) -> str:
         """Return the short form that a row stores; `parse` reads it."""
-        give_up = None if self.give_up_after is None else self.give_up_after.total_seconds()
-        waits = [_plain(wait.total_seconds()) for wait in self.backoff]
-        return json.dumps([self.attempts, waits, self.jitter, give_up], separators=(",", ":"))
+        return _written(self)
 
     @staticmethod
     def parse(written: str) -> RetryPolicy:
         """Parse the result of `text`."""
         return _parsed(written)
+
+
+@lru_cache(maxsize=256)
+def _written(policy: RetryPolicy) -> str:
+    give_up = None if policy.give_up_after is None else policy.give_up_after.total_seconds()
+    waits = [_plain(wait.total_seconds()) for wait in policy.backoff]
+    return json.dumps([policy.attempts, waits, policy.jitter, give_up], separators=(",", ":"))
 
 
 @lru_cache(maxsize=256)

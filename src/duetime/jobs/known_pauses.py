@@ -86,6 +86,10 @@ class KnownPauses:
         known = self.stored() if is_fresh else self._fresh(now)
         return next((pause for pause in known if not pause.is_over(now) and is_meant(pause)), None)
 
+    def knows_any(self) -> bool:
+        """Return whether any pause is known, also an ended one."""
+        return bool(self._fresh(self._clock.now()))
+
     def knows(self, scope: PauseScope) -> bool:
         """Return whether a pause of a scope is known, also an ended one."""
         return any(pause.scope is scope for pause in self._fresh(self._clock.now()))

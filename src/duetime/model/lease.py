@@ -15,6 +15,7 @@ from duetime.ids import ActionId
 from duetime.model.action import Action, Ending, Status
 from duetime.model.active_region import epoch_of
 from duetime.model.expiry import NO_EXPIRY, Expiry
+from duetime.model.quick_fields import quick_fields
 
 LONGEST_ALONE = timedelta(minutes=15)
 """How long after its lease a dead run is left until a process can run it alone."""
@@ -23,7 +24,8 @@ FENCE_STEP = 1
 """How much a claim, and the loss of a lock or a slot by a dead run, increases the fence of a row."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@quick_fields
+@dataclass(frozen=True, kw_only=True)
 class ClaimTerms:
     """The terms of a worker's claim."""
 

@@ -169,8 +169,10 @@ def _next_attempt_at(
 ) -> datetime | None:
     if outcome.is_put_off and outcome.retry_after is not None:
         return now + outcome.retry_after
+    if not outcome.may_retry:
+        return None
     spent = action.attempt - action.redriven_after - action.continued - _failed_probes(action)
-    if not outcome.may_retry or spent >= policy.attempts:
+    if spent >= policy.attempts:
         return None
     wait = policy.delay(spent, jitter_draw) if outcome.retry_after is None else outcome.retry_after
     if policy.give_up_after is not None and now + wait > action.tried_since + policy.give_up_after:

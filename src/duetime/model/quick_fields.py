@@ -43,8 +43,9 @@ def with_fields(instance: T, **changed: Any) -> T:
         TypeError: the class has no such field.
     """
     cls = type(instance)
-    if unknown := changed.keys() - cls.__dataclass_fields__.keys():
-        raise TypeError(f"{cls.__name__} has no field {', '.join(sorted(unknown))}")
+    known = cls.__dataclass_fields__.keys()
+    if not changed.keys() <= known:
+        raise TypeError(f"{cls.__name__} has no field {', '.join(sorted(changed.keys() - known))}")
     copy = object.__new__(cls)
     copy.__dict__.update(instance.__dict__, **changed)
     return copy

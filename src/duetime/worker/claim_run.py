@@ -15,6 +15,7 @@ from duetime.ids import is_one_shot
 from duetime.jobs.known_region import KnownRegion
 from duetime.model.expiry import NO_EXPIRY, Expiry
 from duetime.model.lease import ClaimTerms
+from duetime.model.quick_fields import with_fields
 from duetime.ports.wakeups import Delivery, DueMessage
 from duetime.retry import NEVER, RetryPolicy
 from duetime.settings import Settings
@@ -99,7 +100,7 @@ class ClaimRun:
             return None
         terms = self._terms(delivery, policy, now, epoch, shares_process=shares_process)
         if is_one_shot(message.ref.id):
-            return self._one_shots(message, replace(terms, expiry=expiry), turn)
+            return self._one_shots(message, with_fields(terms, expiry=expiry), turn)
         return self._job_runs()(message.ref, terms, policy)
 
     def _terms(

@@ -33,6 +33,7 @@ from duetime.model.lease import (
     Settlement,
     SettleResult,
 )
+from duetime.model.quick_fields import with_fields
 from duetime.model.slots import KeySlots
 from duetime.ports.actions import ActionStore, DamagedRow, Holder
 from duetime.ports.jobs import LockRequirement
@@ -87,7 +88,8 @@ class ClaimOneShot:
         if row is None or row.status.is_final:
             self._give_up(row)
             return None
-        terms = replace(terms, fence=row.fence, generation=row.generation if terms.expiry.after else None)
+        generation = row.generation if terms.expiry.after else None
+        terms = with_fields(terms, fence=row.fence, generation=generation)
         if turn is not None and row.rate_key is None and self._paused.covers_rate_keys():
             row = replace(row, rate_key=turn.key_of(row))
         if self._is_skipped(row, terms):
@@ -95,7 +97,7 @@ class ClaimOneShot:
         if (blocked := self._blocked(row, terms)) is not None:
             return blocked
         if (held_by := self._paused.held_by(row)) is not None:
-            terms = replace(terms, held_by=held_by)
+            terms = with_fields(terms, held_by=held_by)
         if row.concurrency_key is None and turn and (refused := turn(row, terms)):
             return refused
         claim = NeedsSlot() if row.concurrency_key else self._actions.claim(message.ref, terms)
