@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 MASKED = "[redacted]"
@@ -34,9 +34,15 @@ _WINDOW = 16_384
 """Characters beyond a text's limit that are searched, so that a secret at the limit is found."""
 
 
-class _Hidden(NamedTuple):
-    values: Callable[[], Iterable[object]]
-    patterns: Sequence[str]
+class _Hidden:
+    """What a block hides; its values are read at the first text."""
+
+    def __init__(self, values: Callable[[], Iterable[object]], patterns: Sequence[str]) -> None:
+        self._values, self.patterns = values, patterns
+
+    @cached_property
+    def needles(self) -> Sequence[str]:
+        return _needles(tuple(self._values()))
 
 
 _hidden: ContextVar[_Hidden | None] = ContextVar("what the present run hides", default=None)
@@ -45,7 +51,7 @@ _hidden: ContextVar[_Hidden | None] = ContextVar("what the present run hides", d
 @contextmanager
 def hiding(values: Callable[[], Iterable[object]], patterns: Iterable[str]) -> Iterator[None]:
     """Mask these values and patterns too, within the block; the values are read at the first text."""
-    token = _hidden.set(_Hidden(cache(lambda: tuple(values())), tuple(patterns)))
+    token = _hidden.set(_Hidden(values, tuple(patterns)))
     try:
         yield
     finally:
@@ -55,7 +61,7 @@ def hiding(values: Callable[[], Iterable[object]], patterns: Iterable[str]) -> I
 def masked(text: str, limit: int | None = None) -> str:
     """Return the text without secrets; with a `limit`, no more of it than that and a margin is searched."""
     hidden = _hidden.get()
-    needles = () if hidden is None else _needles(tuple(hidden.values()))
+    needles = () if hidden is None else hidden.needles
     if limit is not None:
         text = text[: limit + _WINDOW + max(map(len, needles), default=0)]
     for needle in needles:
