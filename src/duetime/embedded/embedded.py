@@ -137,7 +137,8 @@ class Engine:
             log.exception("delivery failed, it will come again")
 
 
-_FAILURE_LOGGERS = ("duetime.worker.run_handler", "duetime.telemetry.run_log")
+_LOGGERS = ("duetime.worker.run_handler", "duetime.telemetry.run_log")
+_FAILURES = ("duetime.worker.run_handler", "duetime.telemetry.run_log.failures")
 _FAILURE_LINE = "%(asctime)s duetime: %(type)s: %(message)s (%(action)s)"
 
 
@@ -145,30 +146,38 @@ _FAILURE_LINE = "%(asctime)s duetime: %(type)s: %(message)s (%(action)s)"
 def failures_logged() -> Iterator[None]:
     """Within the block, send handlers' exceptions and final failures to logging's handlers or stderr."""
     with ExitStack() as stack:
-        for name in _FAILURE_LOGGERS:
-            stack.enter_context(_failures_of(logging.getLogger(name)))
+        for name in _LOGGERS:
+            stack.enter_context(_with_handler(logging.getLogger(name)))
+        for name in _FAILURES:
+            stack.enter_context(_at_info(logging.getLogger(name)))
         yield
 
 
 @contextmanager
-def _failures_of(logger: logging.Logger) -> Iterator[None]:
-    has_handlers, level = logger.hasHandlers(), logger.level
-    if has_handlers and logger.isEnabledFor(logging.INFO):
+def _with_handler(logger: logging.Logger) -> Iterator[None]:
+    if logger.hasHandlers():
         yield
         return
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter(_FAILURE_LINE, defaults={"type": "-", "action": "-"}))
-    if not has_handlers:
-        logger.addHandler(handler)
-    logger.addFilter(_is_failure)
-    logger.setLevel(logging.INFO)
+    handler.addFilter(_is_failure)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+@contextmanager
+def _at_info(logger: logging.Logger) -> Iterator[None]:
+    level = logger.level
+    if not logger.isEnabledFor(logging.INFO):
+        logger.setLevel(logging.INFO)
     try:
         yield
     finally:
         logger.setLevel(level)
-        logger.removeFilter(_is_failure)
-        logger.removeHandler(handler)
 
 
 def _is_failure(record: logging.LogRecord) -> bool:
-    return record.levelno >= logging.WARNING or hasattr(record, "is_failure")
+    return record.levelno >= logging.WARNING or record.name in _FAILURES

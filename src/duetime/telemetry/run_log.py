@@ -16,6 +16,8 @@ from duetime.model.outcome import Outcome
 from duetime.ports.meter import UNMETERED, Meter
 
 log = logging.getLogger(__name__)
+failures = logging.getLogger(f"{__name__}.failures")
+"""Has the lines of failed actions: the embedded scheduler shows these without the others."""
 
 LOST = "lease lost, the run's end changes nothing"
 _COUNTED = {
@@ -50,25 +52,34 @@ class RunLog:
         started_at = action.attempts[-1].started_at
         late = (started_at - action.due_at) / _MILLISECOND
         ran = (settlement.finished_at - started_at) / _MILLISECOND
-        reason = None if outcome.ending is Ending.EXECUTED else outcome.message
-        fields = {"late_ms": round(late, 1), "ran_ms": round(ran, 1), "reason": reason}
-        if counted is Metric.FAILED:
-            fields["is_failure"] = True
-        word = "put off" if is_put_off else (counted or settlement.status).value
-        if settlement.continues:
-            word = "continues"
+        lines = failures if counted is Metric.FAILED else log
+        has_line = lines.isEnabledFor(logging.INFO)
         metered: Mapping[str, object] = {}
-        if not is_put_off and action.type == CANARY:
+        if not is_put_off:
+            metered = self._measure(action, counted, late, ran, has_line=has_line)
+        if has_line:
+            word = "put off" if is_put_off else (counted or settlement.status).value
+            if settlement.continues:
+                word = "continues"
+            reason = None if outcome.ending is Ending.EXECUTED else outcome.message
+            fields = {"late_ms": round(late, 1), "ran_ms": round(ran, 1), "reason": reason}
+            lines.info(word, extra={**metered, **log_fields(action), **fields})
+
+    def _measure(
+        self, action: Action, counted: Metric | None, late: float, ran: float, *, has_line: bool
+    ) -> Mapping[str, object]:
+        """Add the metrics of a run, its times in milliseconds; return those that its line has."""
+        if action.type == CANARY:
             self._meter.add(Metric.CANARY_LATENESS, max(late, 0.0))
-        if not is_put_off and is_counted(action):
-            values = {counted: 1.0} if counted is not None else {}
-            values |= {Metric.LATENESS: max(late, 0.0), Metric.RUN_TIME: max(ran, 0.0)}
-            if log.isEnabledFor(logging.INFO):
-                metered = self._meter.add_run(values, action)
-            else:  # without a line, it cannot have the metrics
-                for metric, value in values.items():
-                    self._meter.add(metric, value, of=action)
-        log.info(word, extra={**metered, **log_fields(action), **fields})
+        if not is_counted(action):
+            return {}
+        values = {counted: 1.0} if counted is not None else {}
+        values |= {Metric.LATENESS: max(late, 0.0), Metric.RUN_TIME: max(ran, 0.0)}
+        if has_line:
+            return self._meter.add_run(values, action)
+        for metric, value in values.items():
+            self._meter.add(metric, value, of=action)
+        return {}
 
     def handed_over(self, action: Action, terms: HandOverTerms) -> None:
         """Log and count a hand-over: the run has ended, the action has not."""

@@ -76,7 +76,7 @@ def failed(claimed: ClaimedRun, error: BaseException) -> Outcome:
     if isinstance(error, Continue):
         return claimed.checkpoints.outcome_of_continue()
     action = claimed.action
-    about = {"action": action.id, "tenant": action.tenant_id, "type": action.type, "is_failure": True}
+    about = {"action": action.id, "tenant": action.tenant_id, "type": action.type}
     log.info("handler raised", extra=about, exc_info=error)
     claimed.span.raised(error)
     return replace(of_error(error), traceback=traceback_of(error))
