@@ -120,6 +120,13 @@ class TestFairness:
         assert queues.receive() is None
         assert queues.next_at() == NOON + timedelta(seconds=130)
 
+    def test_in_memory_messages_of_the_first_queue_come_before_older_ones_of_others(self):
+        queues = MemoryQueues(TurnedClock(NOON), timedelta(seconds=60))
+        queues.send([Send("default", of_tenant("noisy"), 0), Send("default_high", of_tenant("noisy"), 0)])
+        received = [queues.receive(first="default_high")[0] for _ in range(2)]
+        assert received == ["default_high", "default"]
+        assert queues.receive(first="default_high") is None
+
     @pytest.mark.parametrize(
         ("tenant", "number", "turns"),
         [

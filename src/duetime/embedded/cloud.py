@@ -350,9 +350,12 @@ class InProcessCloud(ABC):
     def receive(self) -> Delivery | None:
         """Take the next delivery, if one is there and there is room; several threads may call it."""
         high = high_queue_of(self._usual)
-        received = self.queues.receive(high) if self.has_high_room else None
-        if received is None and self.has_room:
+        if self.has_room and self.has_high_room:
+            received = self.queues.receive(first=high)
+        elif self.has_room:
             received = self.queues.receive(but=high)
+        else:
+            received = self.queues.receive(high) if self.has_high_room else None
         if received is None:
             return None
         queue, delivery = received

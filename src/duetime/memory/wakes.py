@@ -70,8 +70,10 @@ class MemoryQueues:
             if receipt in self._waiting:
                 self._hide(receipt, self._clock.now() + timedelta(seconds=seconds))
 
-    def receive(self, queue: str | None = None, *, but: str | None = None) -> tuple[str, Delivery] | None:
-        """Receive the next visible message, of one queue or of all `but` one.
+    def receive(
+        self, queue: str | None = None, *, but: str | None = None, first: str | None = None
+    ) -> tuple[str, Delivery] | None:
+        """Receive the next visible message, of one queue or of all `but` one; those of `first` come first.
 
         Return its queue and delivery, or None.
 
@@ -88,7 +90,8 @@ class MemoryQueues:
             ]
             if not groups:
                 return None
-            group = min(groups, key=self._order)
+            preferred = [group for group in groups if group[0] == first]
+            group = min(preferred or groups, key=self._order)
             self._received_from[group] = next(self._numbers)
             receipt = heapq.heappop(self._visible[group])[2]
             waiting = self._waiting[receipt]
