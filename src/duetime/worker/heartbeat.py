@@ -82,7 +82,8 @@ class Heartbeat:
         self._region = region or KnownRegion(NoRegions(), clock)
         self._watched: set[WatchedRun] = set()
         self._beaten: WatchedRun | None = None
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._thread: threading.Thread | None = None
 
     @contextmanager
@@ -111,7 +112,7 @@ class Heartbeat:
         try:
             yield watched
         finally:
-            with self._changed:
+            with self._lock:
                 self._watched.discard(watched)
 
     def hide(self, delivery: Delivery, queue: str) -> None:
@@ -163,12 +164,13 @@ class Heartbeat:
                 watched.rests = rests
 
     def _begin(self, watched: WatchedRun) -> None:
-        with self._changed:
+        with self._lock:
             self._watched.add(watched)
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._beat, name="duetime-heartbeat", daemon=True)
                 self._thread.start()
-            self._changed.notify_all()
+            if len(self._watched) == 1:  # the thread waits only while there is none
+                self._changed.notify_all()
 
     def _beat(self) -> None:
         poll = self._settings.cancel_poll.total_seconds()
