@@ -221,5 +221,6 @@ class Arm:
                 self._store.remove_key(change.old.ref, change.old.idempotency_key)
 
     def _may_have_timer(self, gone: Action, now: datetime) -> bool:
-        was_far = gone.due_at - gone.pending_since > self._settings.near_limit
-        return was_far and gone.due_at - self._settings.wake_early > now
+        if gone.due_at - self._settings.wake_early <= now:
+            return False
+        return gone.due_at - gone.pending_since > self._settings.near_limit
