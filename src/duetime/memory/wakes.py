@@ -13,22 +13,18 @@ from datetime import datetime, timedelta
 from duetime.clock import Clock
 from duetime.ports.wakeups import Delivery, DueMessage, Send, timer_name
 
+_Group = tuple[str, str]
+"""A queue and a tenant."""
+
 
 @dataclass(slots=True)
 class _Waiting:
-    queue: str
+    group: _Group
     message: DueMessage
     queued_at: datetime
     visible_at: datetime
     is_received: bool = False
 
-    @property
-    def group(self) -> _Group:
-        return self.queue, self.message.ref.tenant_id
-
-
-_Group = tuple[str, str]
-"""A queue and a tenant."""
 
 _Turn = tuple[datetime, int, str]
 """When a message became visible, a number, and its receipt."""
@@ -59,8 +55,8 @@ class MemoryQueues:
         with self._lock:
             for send in sends:
                 visible_at = now + timedelta(seconds=send.delay)
-                receipt = str(next(self._numbers))
-                self._waiting[receipt] = _Waiting(send.queue, send.message, visible_at, visible_at)
+                receipt, group = str(next(self._numbers)), (send.queue, send.message.ref.tenant_id)
+                self._waiting[receipt] = _Waiting(group, send.message, visible_at, visible_at)
                 self._hide(receipt, visible_at)
         self._on_send()
 
@@ -97,8 +93,7 @@ class MemoryQueues:
             waiting = self._waiting[receipt]
             self._count(waiting, is_received=True)
             self._hide(receipt, now + self.visibility)
-            delivery = Delivery(waiting.message, waiting.queued_at, receipt, queue=waiting.queue)
-            return waiting.queue, delivery
+            return group[0], Delivery(waiting.message, waiting.queued_at, receipt, queue=group[0])
 
     def delete(self, receipt: str) -> None:
         with self._lock:
@@ -146,8 +141,9 @@ class MemoryQueues:
         return None
 
     def _count(self, waiting: _Waiting, *, is_received: bool) -> None:
-        self._in_flight[waiting.group] += is_received - waiting.is_received
-        waiting.is_received = is_received
+        if waiting.is_received is not is_received:
+            self._in_flight[waiting.group] += 1 if is_received else -1
+            waiting.is_received = is_received
 
     def _is_current(self, turn: _Turn) -> bool:
         visible_at, _, receipt = turn

@@ -135,9 +135,11 @@ class Heartbeat:
 
     def still_holds(self, watched: WatchedRun) -> bool:
         """Return whether the lease still holds, just before its handler begins; renew it if that is due."""
-        if self._since_renewal(watched) >= self._settings.heartbeat:
+        since = self._since_renewal(watched)
+        if since >= self._settings.heartbeat:
             self.look_after(watched)
-        return not watched.is_lost and self._since_renewal(watched) < self._settings.lease
+            since = self._since_renewal(watched)
+        return not watched.is_lost and since < self._settings.lease
 
     def _since_renewal(self, watched: WatchedRun) -> timedelta:
         return timedelta(seconds=self._clock.elapsed() - watched.renewed)
