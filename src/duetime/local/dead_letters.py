@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class DeadLetters:
-    """Sends them to one queue."""
+    """Sends what failed to one queue."""
 
     def __init__(self, client: SQSClient, url: str) -> None:
         self._client, self._url = client, url
