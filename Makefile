@@ -5,7 +5,6 @@ export JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION := 1
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many Pythons
 SEEDS ?= 20000
 RUNS ?= 20
-SAMPLE ?= 80
 PORT ?= 8080
 SECONDS ?= 600
 SEED ?= 1
@@ -43,9 +42,9 @@ test: setup ## run the suite over memory back ends and moto
 again: setup ## run the suite twenty times, each in another order, up to the first failure (RUNS=…)
 	@for run in $$(seq $(RUNS)); do echo "run $$run of $(RUNS)"; $(SUITE) || exit 1; done
 
-proof: .venv/.ready ## simulate 20,000 seeds (SEEDS=…), small worlds of hand-overs and batches, and schedulers and models that lack a guard; check the specification with TLC (needs Java 17); test all time zones, restores, the verification, asyncio and 80 mutants (SAMPLE=…)
+proof: .venv/.ready ## simulate 20,000 seeds (SEEDS=…), small worlds of hand-overs and batches, and schedulers and models that lack a guard; check the specification with TLC (needs Java 17); test all time zones, restores, the verification, asyncio and 80 mutants
 	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof tests/spec tests/model tests/cadence tests/conformance tests/restore tests/verify tests/asynchronous tests/sqlite --seeds $(SEEDS)
-	$(PY) -m tests.mutation --sample $(SAMPLE)
+	$(PY) -m tests.mutation --sample 80
 
 mutation: .venv/.ready ## run the tests under each mutant of the conditions and of the order of calls (ONLY=…: of one module)
 	$(PY) -m tests.mutation --only "$(ONLY)"
