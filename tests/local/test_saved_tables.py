@@ -39,14 +39,14 @@ def data(tmp_path):
 def begin(data, tmp_path):
     """Return a function that runs the ledger's process, and returns what it scheduled.
 
-    The process is killed so many seconds after it has scheduled its first ten actions.
+    The process is killed so many seconds after it has scheduled its first eleven actions.
     """
 
     def begin(first, seconds):
         command = [sys.executable, "-m", "tests.local.ledger", str(data), str(tmp_path / "runs"), str(first)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own
             assert process.stdout.readline() == "ready\n"
-            lines = [process.stdout.readline() for _ in range(10)]
+            lines = [process.stdout.readline() for _ in range(11)]
             rest(seconds)
             process.send_signal(signal.SIGKILL)
             lines += process.stdout.read().splitlines(keepends=True)
@@ -58,7 +58,7 @@ def begin(data, tmp_path):
 def test_kills_lose_no_action_and_repeat_none_that_ended_and_jobs_go_on(data, begin, tmp_path):
     dice, file = random.Random(5), tmp_path / "runs"  # noqa: S311 - when each process dies
     accepted = begin(0, dice.random()) | begin(10_000, dice.random())
-    assert len(accepted) >= 20
+    assert len(accepted) > 20
     killed_at = CLOCK.now().isoformat()
     with LocalCloud(ledger(file), options(data)) as cloud:
         scheduler, dynamodb = cloud.scheduler(), cloud.client("dynamodb")
