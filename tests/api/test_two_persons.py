@@ -170,6 +170,26 @@ def test_a_withdrawn_request_cannot_be_confirmed(deployment):
     assert deployment.status(one) == "pending"
 
 
+def test_a_request_that_is_claimed_during_its_withdrawal_is_not_withdrawn(deployment, monkeypatch):
+    one = deployment.remark()
+    waiting, claims = deployment.cancel().json["id"], []
+    write = deployment.store.cancel
+
+    def cancel(row, **changes):
+        if row.id == waiting and not claims:
+            now = deployment.clock.now()
+            by, at = "confirm#bob@acme.example", row.next_change_at(now)
+            claims.append(deployment.store.reschedule(row, now + timedelta(hours=1), by=by, at=at))
+        return write(row, **changes)
+
+    monkeypatch.setattr(deployment.store, "cancel", cancel)
+    withdrawal = deployment.at("DELETE", f"/{waiting}", ADA)
+    assert (len(claims), withdrawal.code) == (1, "confirmation-ended")
+    assert "was confirmed by bob@acme.example" in withdrawal.json["detail"]
+    assert deployment.confirm(waiting).status == 200
+    assert deployment.status(one) == "cancelled"
+
+
 @pytest.mark.parametrize("path", ["/api/v1/actions/{}", CONFIRMATIONS + "/{}"])
 def test_its_second_person_cannot_confirm_what_the_same_person_has_rejected(deployment, path):
     one = deployment.remark()

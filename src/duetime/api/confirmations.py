@@ -6,7 +6,7 @@ The second person claims a request by a reschedule of its row, and ends it by a 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -159,7 +159,7 @@ class ConfirmationRoutes(ApiRoutes):
         self._claim(row, by)
         done = self._make(row, waiting, None if body is None else body.cursor, request)
         if done.next_cursor is None:
-            self._cancel(row, by)
+            self._cancel(lambda: self.api.store.get(row.ref), by)
         return Response(HTTPStatus.OK, "application/json", done)
 
     @route(
@@ -175,8 +175,14 @@ class ConfirmationRoutes(ApiRoutes):
         row = self._row(confirmation_id, request)
         caller = caller_at(request)
         require(caller, *map(Permission, _request_of(row).needs))
-        if self._state(row) != "waiting" or not self._cancel(row, caller.actor):
-            raise _ended(self.api.store.get(row.ref) or row)
+
+        def waiting() -> Action:
+            found = self.api.store.get(row.ref) or row
+            if self._state(found) != "waiting":  # read again after a change: no claim comes between
+                raise _ended(found)
+            return found
+
+        self._cancel(waiting, caller.actor)
 
     def _waiting(self, page: Page, request: Request) -> Iterator[ConfirmationView]:
         """Yield the requests of a page that wait; a row that is gone or has no request is left out."""
@@ -237,12 +243,11 @@ class ConfirmationRoutes(ApiRoutes):
 
         change_with_retry(claimed, f"the confirmation {row.id}", table="the actions table")
 
-    def _cancel(self, row: Action, by: str) -> bool:
-        """Cancel the row of a request, unless it is final; return whether this call did."""
-        now, store = self.api.clock.now(), self.api.store
+    def _cancel(self, read: Callable[[], Action | None], by: str) -> None:
+        """Cancel the row of a request as read, unless it is final."""
+        now = self.api.clock.now()
         kept_until = now + self.api.settings.retention
-        outcome = cancel(lambda: store.get(row.ref), store, None, by=by, at=now, kept_until=kept_until)
-        return isinstance(outcome, Applied) and outcome.action.status is Status.CANCELLED
+        cancel(read, self.api.store, None, by=by, at=now, kept_until=kept_until)
 
     def _make(
         self, row: Action, waiting: ConfirmationRequest, cursor: str | None, request: Request
