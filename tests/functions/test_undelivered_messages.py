@@ -152,16 +152,22 @@ def test_an_unreadable_message_is_stored_and_its_redrive_sends_it_to_its_queue(
     assert message["Body"] == body
 
 
+@pytest.mark.parametrize("queue", ["other-due-default", "due-default", "notifications"])
 @pytest.mark.parametrize("body", ['{"redrive": "u.20260301T120500Z.0123456789abcdef"}', None])
-def test_a_dead_letter_of_a_foreign_queue_is_only_stored(handle_undelivered, scheduler, operator, body):
+def test_a_dead_letter_of_a_foreign_queue_is_only_stored(
+    handle_undelivered, scheduler, operator, body, queue
+):
     action = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
     foreign = dead_letter(action) if body is None else with_body(sample("undelivered"), body)
-    source = foreign["Records"][0]["attributes"]["DeadLetterQueueSourceArn"]
-    foreign["Records"][0]["attributes"]["DeadLetterQueueSourceArn"] = source.replace("duetime-", "other-")
+    arn = f"arn:aws:sqs:eu-west-1:123456789012:{queue}"
+    foreign["Records"][0]["attributes"]["DeadLetterQueueSourceArn"] = arn
     assert handle_undelivered(foreign) == NO_FAILURES
     (entry,) = operator.list()
-    assert (entry.source, entry.action) == ("other-due-default", None)
-    assert entry.reason.endswith("'other-due-default' is no queue of duetime's")
+    assert (entry.kind, entry.source, entry.action) == (UndeliveredKind.MESSAGE, arn, None)
+    assert entry.reason.endswith(f"{arn!r} is no queue of duetime's")
+    assert operator.redrive(entry) == NO_FAILURES
+    (entry,) = operator.list()
+    assert entry.reason.startswith("redriven in vain")
 
 
 @pytest.mark.parametrize(

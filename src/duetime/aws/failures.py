@@ -63,7 +63,8 @@ def read(record: Mapping[str, Any], prefix: str) -> UndeliveredInput | RedriveMe
         prefix: the prefix of the deployment's names.
     """
     dead_from = record["attributes"].get(DEAD_LETTER_SOURCE)
-    source = _queue(dead_from or record["eventSourceARN"], prefix)
+    is_foreign = bool(dead_from) and not _is_own(str(dead_from), prefix)
+    source = str(dead_from) if is_foreign else _queue(dead_from or record["eventSourceARN"], prefix)
     common: dict[str, Any] = {
         "body": record["body"],
         "at": datetime.fromtimestamp(int(record["attributes"]["SentTimestamp"]) / 1000, UTC),
@@ -71,6 +72,8 @@ def read(record: Mapping[str, Any], prefix: str) -> UndeliveredInput | RedriveMe
     }
     try:
         if dead_from:
+            if is_foreign:  # its source is an ARN, which no redrive takes for a queue of duetime's
+                raise UnreadableMessage(f"{source!r} is no queue of duetime's")
             fields = {
                 **common,
                 "source": source,
@@ -78,8 +81,6 @@ def read(record: Mapping[str, Any], prefix: str) -> UndeliveredInput | RedriveMe
             }
             if source == NOTIFICATIONS:
                 return DeadNotification(**fields)
-            if not source.startswith(_DUE):
-                raise UnreadableMessage(f"{source!r} is no queue of duetime's")
             return DeadMessage(message=_message(record["body"]), **fields)
         return _Failure(json.loads(record["body"]), _attributes(record), prefix, common).read()
     except _UNEXPECTED as error:
@@ -149,6 +150,11 @@ class _Failure:
 
 def _queue(arn: str, prefix: str) -> str:
     return arn.rpartition(":")[2].removeprefix(prefix)
+
+
+def _is_own(arn: str, prefix: str) -> bool:
+    name = arn.rpartition(":")[2]
+    return name.startswith(prefix + _DUE) or name == prefix + NOTIFICATIONS
 
 
 def _number(written: str) -> str:
