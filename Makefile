@@ -9,7 +9,7 @@ PORT ?= 8080
 SECONDS ?= 600
 SEED ?= 1
 GUARDS ?= claim fence put
-SUITE := $(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser and not hours and not chaos" -n 2 --dist worksteal -p tests.one_processor
+SUITE := $(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not nightly and not moto_too and not browser and not hours and not chaos" -n 2 --dist worksteal -p tests.one_processor
 SOURCES := src tests tools functions examples bench rivals infra app.py hatch_build.py
 
 help: ## list the targets
