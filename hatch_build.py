@@ -1,7 +1,7 @@
 """The build hook: a wheel or a source archive without the console builds it first, with Node.
 
 Hatchling calls `initialize` before it collects the files. An editable install builds nothing; there,
-`make console` does. ``HATCH_BUILD_NO_HOOKS=true`` builds the package without the console.
+`make setup` does. ``HATCH_BUILD_NO_HOOKS=true`` builds the package without the console.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def test_responses_of_both_apis_are_compressed(synthesised):
 def test_a_page_that_is_not_built_fails_the_synthesis_with_each_remedy(tmp_path):
     with pytest.raises(ConsoleNotBuilt) as failed:
         stack(is_bundled=True, console_page=tmp_path)
-    for part in (str(tmp_path), "`make console`", "the wheel", "Deployment(console=False)"):
+    for part in (str(tmp_path), "`make setup`", "the wheel", "Deployment(console=False)"):
         assert part in str(failed.value)
 
 

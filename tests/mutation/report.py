@@ -10,7 +10,7 @@ GOAL = 0.95
 NOT_SENT = (
     "None of the tests sent this condition. If the code no longer has it, run"
     " `python -m tests.mutation --record`, which renews conditions.json and killers.json."
-    " If its tests moved to another file, run `make mutation`."
+    " If its tests moved to another file, run `python -m tests.mutation`."
 )
 
 

@@ -42,7 +42,7 @@ def bundled():
     return found - {"openapi-typescript-helpers"}  # types only: the bundle has nothing of it
 
 
-@pytest.mark.skipif(not NOTICES.is_file(), reason="the console is not built (make console does)")
+@pytest.mark.skipif(not NOTICES.is_file(), reason="the console is not built (make setup does)")
 def test_the_console_is_shipped_with_the_notice_of_each_package_in_it():
     notices = NOTICES.read_text()
     for name in bundled():

@@ -48,7 +48,7 @@ def clone(tmp_path):
 
 
 def no_archives(_clone, _version):
-    """Stand for the build, which `make package` tests."""
+    """Stand for the build, which `python -m tools package` tests."""
 
 
 def test_a_release_writes_heading_and_numbers_and_commits_and_tags_them(clone):

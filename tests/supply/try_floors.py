@@ -22,7 +22,7 @@ def main() -> None:
         sys.exit(f"Python {version} is not on this machine; install it, or add it to the PATH")
     python = prepared(ROOT / ".cache/floors", found, "requirements/floors.txt")
     if not passes(python, "-m", "not (long or e2e or dynamodb_local)", *(sys.argv[1:] or (*FAST, *OVER_AWS))):
-        sys.exit("a floor in pyproject.toml is too low: raise it, then `make lock`")
+        sys.exit("a floor in pyproject.toml is too low: raise it, then `python -m tools lock`")
 
 
 if __name__ == "__main__":

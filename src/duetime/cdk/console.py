@@ -30,7 +30,7 @@ class ConsoleNotBuilt(DuetimeError, RuntimeError):
     def __init__(self, page: Path) -> None:
         super().__init__(
             f"the console's page is not in {page}. A checkout of duetime lacks it until you run"
-            " `make console` there; the wheel of duetime contains it. To omit the console, set"
+            " `make setup` there; the wheel of duetime contains it. To omit the console, set"
             " Deployment(console=False), or -c duetime:console=false"
         )
 

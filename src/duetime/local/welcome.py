@@ -111,7 +111,7 @@ def _look(url: str, *, has_console: bool) -> Sequence[str]:
     if has_console:
         return (f"  In a browser, {url}/ is the console: what ran, what will run, and what went wrong.", "")
     return (
-        f"  In a browser, {url}/ shows what to try; the console is not built (`make console` builds it).",
+        f"  In a browser, {url}/ shows what to try; the console is not built (`make setup` builds it).",
         "",
     )
 
