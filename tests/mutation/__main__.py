@@ -1,4 +1,4 @@
-"""Print how many mutants of the conditions and of the order of calls the tests kill."""
+"""Print how many mutants of the conditions, of the order of calls and of the decisions the tests kill."""
 
 import argparse
 import sys

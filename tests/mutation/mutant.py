@@ -1,10 +1,10 @@
-"""All mutants: of the conditions that the tests have sent, and of the calls in the source."""
+"""All mutants: of the conditions that the tests have sent, and of the calls and decisions in the source."""
 
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tests.mutation import condition_text, sites, steps
+from tests.mutation import condition_text, logic, sites, steps
 from tests.mutation.instrument import replace_function
 from tests.mutation.wire import Seen, Wire
 
@@ -14,7 +14,7 @@ class Mutant:
     """One change of the source.
 
     Attributes:
-        where: the site of the condition, or the module and function of the calls.
+        where: the site of the condition, or the module and function of the calls or of the decision.
         done: the change.
     """
 
@@ -29,7 +29,7 @@ class Mutant:
 
     @property
     def kind(self) -> str:
-        return "calls" if self.function else "conditions"
+        return self.function.kind if self.function else "conditions"
 
     @property
     def module(self) -> str:
@@ -44,17 +44,28 @@ class Mutant:
 
 
 def all_of(seen: Iterable[Seen]) -> Iterator[Mutant]:
-    """Yield the mutants of conditions that were seen, and those of the calls in the source."""
+    """Yield the mutants of conditions that were seen, and those of the calls and decisions in the source."""
+    source = trees()
     yield from of_conditions(seen)
-    yield from of_calls(trees())
+    yield from of_calls(source)
+    yield from of_logic(source)
 
 
 def trees() -> dict[str, ast.Module]:
     return {module: ast.parse(path.read_text()) for module, path in sites.paths().items()}
 
 
+def of_logic(source: dict[str, ast.Module]) -> Iterator[Mutant]:
+    """Yield the mutants of the decisions."""
+    for module, tree in source.items():
+        if logic.decides(module):
+            for mutant in logic.mutants(module, tree):
+                yield Mutant(f"{module}:{mutant.function}", mutant.done, function=mutant)
+
+
 def of_calls(source: dict[str, ast.Module]) -> Iterator[Mutant]:
-    """Yield the mutants of the order of calls."""
+    """Yield the mutants of the order of calls; the model makes none."""
+    source = {module: tree for module, tree in source.items() if not module.startswith("model.")}
     effects = steps.Effects(steps.writing_methods(), source)
     for module, tree in source.items():
         if steps.is_step(module):

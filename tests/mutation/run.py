@@ -26,8 +26,8 @@ from tests.mutation.results import (
 )
 from tests.mutation.session import Session
 
-SUITES = "contract,journeys,functions,standby"
-"""The tests that run under mutants: those of steps and of back ends, not of the console or of the stack."""
+SUITES = "contract,journeys,facts,functions,standby"
+"""The tests that run under mutants: of facts, steps and back ends, not of the console or of the stack."""
 
 MARKS = "not dynamodb_local and not e2e and not long and not browser and not hours"
 BUDGET = 10
@@ -36,15 +36,18 @@ BUDGET = 10
 
 def main(parser: argparse.ArgumentParser) -> int:
     parser.add_argument(
-        "--only", metavar="MODULE", default="", help="only mutants of this module, or package"
+        "--only", metavar="MODULES", default="", help="only mutants of these modules, or packages"
     )
     parser.add_argument(
-        "--kind", choices=("conditions", "calls"), default="", help="only mutants of this kind"
+        "--kind", choices=("conditions", "calls", "logic"), default="", help="only mutants of this kind"
     )
     parser.add_argument("--sample", metavar="N", type=int, help="only so many, by their known killers")
     parser.add_argument("--seed", metavar="S", type=int, default=0, help="the seed of the sample")
     parser.add_argument(
         "--tests", metavar="DIRS", default=SUITES, help="only these, such as contract,journeys"
+    )
+    parser.add_argument(
+        "--budget", metavar="S", type=float, default=BUDGET, help="the longest time of one mutant's tests"
     )
     parser.add_argument("--record", action="store_true", help="only list the conditions that tests send")
     options = parser.parse_args()
@@ -77,13 +80,13 @@ class Complete:
             write_killers([], {mutant.id for mutant in mutants.all_of(read_conditions())})
             return 0
         chosen = [mutant for mutant in mutants.all_of(seen) if is_chosen(mutant, self._options)]
-        results = list(run_mutants(session, chosen, records))
+        results = list(run_mutants(session, chosen, records, self._options.budget))
         write_killers(results, {mutant.id for mutant in mutants.all_of(read_conditions())})
         return report.print_report(results, read_reasons())
 
 
 def is_chosen(mutant: Mutant, options: argparse.Namespace) -> bool:
-    return mutant.module.startswith(options.only) and options.kind in {mutant.kind, ""}
+    return mutant.module.startswith(tuple(options.only.split(","))) and options.kind in {mutant.kind, ""}
 
 
 def recorded(session: Session) -> list[TestRecord]:
@@ -106,10 +109,10 @@ def recorded(session: Session) -> list[TestRecord]:
 
 
 def run_mutants(
-    session: Session, chosen: Sequence[Mutant], records: Sequence[TestRecord]
+    session: Session, chosen: Sequence[Mutant], records: Sequence[TestRecord], budget: float
 ) -> Iterable[Result]:
     """Yield the result of each mutant: a stored one if it holds, or a new one."""
-    stored, known_killers, reaching = Results(), read_killers(), Reach(records)
+    stored, known_killers, reaching = Results(), read_killers(), Reach(records, budget)
     left = []
     for mutant in chosen:
         known = stored.valid(mutant, (test.name for test in reaching.of(mutant)))
@@ -137,7 +140,8 @@ def run_mutants(
 class Reach:
     """Which tests reach which mutants."""
 
-    def __init__(self, records: Sequence[TestRecord]) -> None:
+    def __init__(self, records: Sequence[TestRecord], budget: float) -> None:
+        self._budget = budget
         self._by_function, self._by_condition = defaultdict(list), defaultdict(list)
         for record in records:
             for name in record.functions:
@@ -170,7 +174,7 @@ class Reach:
         ]
         spent, chosen = 0.0, []
         for *_, seconds, name in sorted(order):
-            if chosen and spent + seconds > BUDGET:
+            if chosen and spent + seconds > self._budget:
                 continue
             spent += seconds
             chosen.append((name, seconds))

@@ -14,8 +14,8 @@ from tests.mutation.coverage_map import TestRecord
 from tests.mutation.mutant import Mutant
 from tests.mutation.wire import Wire
 
-LEAST, TIMES = 30, 12
-"""A test may take thirty seconds of the processor, and twelve times as long as without a mutant."""
+LEAST, TIMES = 15, 12
+"""A test may take fifteen seconds of the processor, and twelve times as long as without a mutant."""
 
 WAITING = 10
 """It may take so many times as long by the clock: other processes need the processors, too."""

@@ -7,8 +7,8 @@ SOURCE = Path(__file__).parents[2] / "src"
 KINDS = ("ConditionExpression", "KeyConditionExpression", "FilterExpression")
 MARK, HIT = "__mutation_mark__", "__mutation_hit__"
 
-ROOMS = ("aws", "worker", "wakeups", "jobs", "actions", "events", "notifications", "undelivered")
-"""The packages on the roads of an action and of a job."""
+ROOMS = ("aws", "worker", "wakeups", "jobs", "actions", "events", "notifications", "undelivered", "model")
+"""The packages on the roads of an action and of a job, and the facts that they decide by."""
 
 MODULES = ("scheduler", "local.event_sources")
 """Modules beside them."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 from duetime import ports
 
@@ -132,8 +133,9 @@ class CallMutant:
     function: str
     done: str
     source: ast.Module = field(repr=False, compare=False)
-    before: list[Statement] = field(repr=False, compare=False)
-    after: list[Statement] = field(repr=False, compare=False)
+    before: Any = field(repr=False, compare=False)
+    after: Any = field(repr=False, compare=False)
+    kind: str = "calls"
 
     @property
     def tree(self) -> ast.Module:
@@ -251,12 +253,12 @@ def mutated(
     for place in ordered:
         if isinstance(block[place], ast.Expr) and has_effect(block[place]):
             without = [*block[:place], ast.Pass(), *block[place + 1 :]]
-            yield f"drop {_line(block[place])}", without
+            yield f"drop {line(block[place])}", without
     for first, second in pairwise(ordered):
         if not (has_effect(block[first]) or has_effect(block[second])):
             continue
         if (swapped := _swapped(list(block), first, second)) is not None:
-            yield f"{_line(block[second])} before {_line(block[first])}", swapped
+            yield f"{line(block[second])} before {line(block[first])}", swapped
 
 
 def _is_deferred(statement: Statement) -> bool:
@@ -303,9 +305,9 @@ def _used(statements: Sequence[Statement]) -> set[str]:
     return {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
-def _line(statement: Statement) -> str:
-    """Return a statement in a short line; a hash stands for what does not fit."""
-    text = " ".join(ast.unparse(statement).split())
+def line(node: ast.AST) -> str:
+    """Return a statement, or an expression, in a short line; a hash stands for what does not fit."""
+    text = " ".join(ast.unparse(node).split())
     return text if len(text) <= 90 else f"{text[:80]}…{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from tests.mutation import sites, steps
 from tests.mutation.condition_text import parse
-from tests.mutation.mutant import of_calls, of_conditions, trees
+from tests.mutation.mutant import of_calls, of_conditions, of_logic, trees
 from tests.mutation.results import read_conditions, read_reasons
 
 GIVES_ONE = re.compile(r"""(?:Condition|Filter)Expression["']?(?:\]\s*=(?!=)|\s*:|=(?!=))""")
@@ -92,7 +92,7 @@ def test_a_statement_that_only_names_a_call_is_none():
 
 
 def test_each_explained_survivor_is_a_mutant_of_this_source_and_has_a_reason():
-    ids = [mutant.id for mutant in [*of_conditions(read_conditions()), *call_mutants()]]
+    ids = [mutant.id for mutant in [*of_conditions(read_conditions()), *call_mutants(), *of_logic(SOURCE)]]
     assert len(ids) == len(set(ids))
     assert set(read_reasons()) <= set(ids)
     assert all(len(reason.split()) > 3 for reason in read_reasons().values())

@@ -1,0 +1,160 @@
+"""The decisions of the steps and of the model, and the functions that lack a part of one or have another.
+
+::
+
+    guard    an `if` that leaves the function or the loop is never taken
+    operand  an operand of `and` or `or` is missing
+    bound    a comparison has the other bound, or another number
+    field    a field of a changed row keeps its former value
+    instant  in the code of leases and claims, another instant of the function is used
+"""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from tests.mutation import steps
+from tests.mutation.steps import CallMutant, Function, functions_of, line
+
+ROOMS = (*steps.STEPS, "model")
+"""The packages whose functions decide."""
+
+BOUNDS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+}
+SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+COUNTS = (*BOUNDS, ast.Eq, ast.NotEq)
+"""The comparisons whose number may be another one."""
+
+CHANGES = frozenset({"replace", "with_fields"})
+"""The functions that return a row with some other fields."""
+
+LEASES = re.compile(r"worker\.|model\.(lease|transition|hand_over|slots|rate_limit|expiry|debounce)$")
+"""The modules in which an instant may be mistaken for another one."""
+
+INSTANT = re.compile(r"(.+_)?(now|at|until|since|before)|elapsed|deadline|nominal")
+"""The names of instants."""
+
+Change = tuple[str, ast.AST, ast.AST]
+"""What was done, the node, and what stands in its place."""
+
+
+def decides(module: str) -> bool:
+    return module.partition(".")[0] in ROOMS
+
+
+def mutants(module: str, tree: ast.Module) -> Iterator[CallMutant]:
+    """Yield the mutants of each function of a module."""
+    for path, function in functions_of(tree):
+        counts = Counter[str]()
+        changes = [*_decisions(function), *(_instants(function) if LEASES.match(module) else ())]
+        for done, before, after in changes:
+            counts[done] += 1
+            numbered = done if counts[done] == 1 else f"{done} ({counts[done]})"
+            yield CallMutant(module, path, numbered, tree, before, after, kind="logic")
+
+
+def _decisions(function: Function) -> Iterator[Change]:
+    for node in _inside(function):
+        if isinstance(node, ast.If) and isinstance(node.body[-1], LEAVES):
+            never = ast.BoolOp(ast.And(), [node.test, ast.Constant(False)])
+            yield f"never if {line(node.test)}", node.test, never
+        elif isinstance(node, ast.BoolOp):
+            yield from _without_operands(node)
+        elif isinstance(node, ast.Compare):
+            yield from _other_bounds(node)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CHANGES:
+            yield from _without_fields(node)
+
+
+LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def _inside(function: Function) -> Iterator[ast.AST]:
+    """Yield the nodes of a function's body; annotations and defaults decide nothing."""
+    for statement in function.body:
+        yield from ast.walk(statement)
+
+
+def _without_operands(node: ast.BoolOp) -> Iterator[Change]:
+    word = "and" if isinstance(node.op, ast.And) else "or"
+    for place, operand in enumerate(node.values):
+        if any(isinstance(part, ast.NamedExpr) for part in ast.walk(operand)):
+            continue  # the other operands use its name
+        rest = [*node.values[:place], *node.values[place + 1 :]]
+        after = rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
+        yield f"without {line(operand)} {word}: {line(node)}", node, after
+
+
+def _other_bounds(node: ast.Compare) -> Iterator[Change]:
+    for place, (sign, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
+        if type(sign) in BOUNDS:
+            other = BOUNDS[type(sign)]
+            signs = [*node.ops[:place], other(), *node.ops[place + 1 :]]
+            after = ast.Compare(node.left, signs, node.comparators)
+            yield f"{SIGNS[type(sign)]} became {SIGNS[other]}: {line(node)}", node, after
+        if isinstance(right, ast.Constant) and type(right.value) is int and isinstance(sign, COUNTS):
+            # the other sign is the step in the other direction
+            step = -1 if isinstance(sign, ast.Lt | ast.GtE) else 1
+            number = ast.Constant(right.value + step)
+            yield f"{right.value} became {number.value}: {line(node)}", right, number
+
+
+def _without_fields(node: ast.Call) -> Iterator[Change]:
+    for place, keyword in enumerate(node.keywords):
+        if keyword.arg is not None:
+            rest = [*node.keywords[:place], *node.keywords[place + 1 :]]
+            after = ast.Call(node.func, node.args, rest)
+            yield f"without the field {keyword.arg}: {line(node)}", node, after
+
+
+def _instants(function: Function) -> Iterator[Change]:
+    """Yield the function with another of its instants, at each place that uses one."""
+    given = {one.arg for one in (*function.args.args, *function.args.kwonlyargs)}
+    uses = [node for node in _loads(function) if isinstance(node, ast.Name | ast.Attribute)]
+    bound = _first_lines(function) | dict.fromkeys(given, 0)
+    for node in uses:
+        known = {
+            ast.unparse(other)
+            for other in uses
+            if bound.get(_root(other), node.lineno) < node.lineno or _root(other) in given
+        } | {name for name in given if INSTANT.fullmatch(name)}
+        text = ast.unparse(node)
+        if text in {"since", "elapsed"} and "self" in given:
+            known = {"self._clock.elapsed()"}
+        if others := sorted(known - {text}):
+            after = ast.parse(_next(others, text), mode="eval").body
+            yield f"{ast.unparse(after)} for {text}", node, after
+
+
+def _next(others: list[str], text: str) -> str:
+    """Return the next text in their order, so that each stands for another one."""
+    return next((other for other in others if other > text), others[0])
+
+
+def _loads(function: Function) -> Iterator[ast.AST]:
+    called = {id(node.func) for node in _inside(function) if isinstance(node, ast.Call)}
+    for node in _inside(function):
+        name = getattr(node, "attr", None) or getattr(node, "id", None)
+        is_read = isinstance(getattr(node, "ctx", None), ast.Load) and id(node) not in called
+        if name and is_read and INSTANT.fullmatch(name):
+            yield node
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _first_lines(function: Function) -> dict[str, int]:
+    """Return the line in which each local is bound first."""
+    lines: dict[str, int] = {}
+    for node in _inside(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            lines[node.id] = min(node.lineno, lines.get(node.id, node.lineno))
+    return lines
