@@ -8,6 +8,7 @@ from moto import mock_aws
 
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.settings import Settings
+from tests.quick_moto import quick_moto
 
 settings.register_profile("untimed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")  # whatever else runs on this machine
@@ -27,7 +28,7 @@ def mocked_aws(monkeypatch):
     }
     for name, value in credentials.items():
         monkeypatch.setenv(name, value)
-    with mock_aws():
+    with mock_aws(), quick_moto():
         yield
 
 

@@ -2,6 +2,7 @@ import logging
 
 import pytest
 
+from tests.quick_moto import fast_path
 from tests.restore.drill import Drill, LogGroup
 
 
@@ -13,6 +14,7 @@ def drill(deployed):
     level = logger.level
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
-    yield made
+    with fast_path():
+        yield made
     logger.removeHandler(handler)
     logger.setLevel(level)

@@ -28,6 +28,7 @@ from duetime.wakeups.assembly import Steps
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import Worker, WorkerPorts
+from tests.quick_moto import items_of
 
 MINUTE = timedelta(minutes=1)
 WORK_LOG, ARM_LOG = "/aws/lambda/duetime-work-default", "/aws/lambda/duetime-arm"
@@ -66,6 +67,7 @@ class Drill:
             settings,
         )
         self.effects = Counter()
+        self._messages = {}  # of timers, which never change
         self.app = self._app()
         self.scheduler = None
         client = boto3.client("dynamodb")
@@ -146,7 +148,9 @@ class Drill:
     def _fire(self):
         """Remove the timers whose time has come, as EventBridge does."""
         for name in list(self.backends.timers.known()):
-            message = self.backends.timers.message(name)
+            if name not in self._messages:
+                self._messages[name] = self.backends.timers.message(name)
+            message = self._messages[name]
             if message and message.due_at - self.settings.wake_early <= self.clock.now():
                 self.backends.timers.remove(name)
 
@@ -162,8 +166,11 @@ class Drill:
 
     def rows(self, table=""):
         """Return the unsettled rows of a table, soonest first."""
-        items = boto3.client("dynamodb").scan(TableName=table or self.settings.actions_table)["Items"]
-        rows = [from_item(item) for item in items if is_row(item) and "due_shard" in item]
+        rows = [
+            from_item(item)
+            for item in items_of(table or self.settings.actions_table)
+            if is_row(item) and "due_shard" in item
+        ]
         return sorted(rows, key=lambda row: row.due_at)
 
     def claim(self, row):

@@ -1,0 +1,69 @@
+"""moto without the work that it repeats for each request: the local cloud's patches, for any test on moto."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from moto.dynamodb.models import dynamodb_backends
+from moto.dynamodb.models.utilities import dynamo_to_dict
+
+from duetime.expressions.values import NotCovered
+from duetime.local import moto_patches
+from duetime.local.addresses import ACCOUNT
+from duetime.local.call_lock import CallLock
+from duetime.local.fast_path import dynamodb, indexes, query, requests, tables
+from duetime.local.fast_path.requests import FastPath, activate
+from duetime.local.moto_patches import replaced
+
+REGION = "eu-west-1"
+"""The region of the tests' account."""
+
+
+@contextmanager
+def quick_moto() -> Iterator[None]:
+    """Keep moto from reading a whole table for a query, and from copying it for a transaction."""
+    with ExitStack() as patches:
+        for patch in (
+            moto_patches.undone_transactions,
+            moto_patches.single_partition_queries,
+            moto_patches.quick_strings,
+            moto_patches.quick_items,
+        ):
+            patches.enter_context(patch())
+        yield
+
+
+@contextmanager
+def fast_path() -> Iterator[None]:
+    """Answer frequent requests without moto's own road: for tests that make hundreds.
+
+    moto still answers the first request of each form, and all that fails.
+    """
+    services = {(dynamodb.TARGET, f"https://dynamodb.{REGION}.amazonaws.com/"): dynamodb}
+    with (
+        replaced(requests, "_SERVICES", lambda _: services),
+        replaced(tables, "REGION", lambda _: REGION),
+        replaced(query, "index_of", _index_without_stream),
+        activate(FastPath(CallLock())),
+    ):
+        yield
+
+
+def _index_without_stream(original: Any) -> Any:
+    """Make the index again for each query of a restored table: it has no stream whose records it follows."""
+
+    def index_of(table: tables.FastTable, name: str) -> indexes.FastIndex:
+        if table.moto.stream_shard is not None:
+            return original(table, name)
+        found = indexes._Followed(table, 0).indexes
+        if table.key_names != ("pk", "sk") or name not in found:
+            raise NotCovered
+        return found[name]
+
+    return index_of
+
+
+def items_of(table: str) -> list[dict[str, Any]]:
+    """Return all items of a table on moto, as a scan would."""
+    found = dynamodb_backends[ACCOUNT][REGION].tables[table].all_items()
+    return [{name: dynamo_to_dict(value) for name, value in item.attrs.items()} for item in found]
