@@ -1,4 +1,4 @@
-"""The lane: real processes under faults break nothing, and without a guard they do (`python -m tools chaos`)."""
+"""The lane chaos: real processes under faults break nothing, and without a guard they do."""
 
 import sys
 from itertools import count
