@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutation import coverage_map, processes, report
+from duetime.clock import SystemClock
+from tests.mutation import coverage_map, guards, processes, report
 from tests.mutation import mutant as mutants
 from tests.mutation.coverage_map import ROOT, TestRecord
 from tests.mutation.mutant import Mutant
@@ -42,7 +43,10 @@ def main(parser: argparse.ArgumentParser) -> int:
         "--kind", choices=("conditions", "calls", "logic"), default="", help="only mutants of this kind"
     )
     parser.add_argument("--sample", metavar="N", type=int, help="only so many, by their known killers")
-    parser.add_argument("--seed", metavar="S", type=int, default=0, help="the seed of the sample")
+    today = SystemClock().now().toordinal()
+    parser.add_argument(
+        "--seed", metavar="S", type=int, default=today, help="the sample's; without it, one a day"
+    )
     parser.add_argument(
         "--tests", metavar="DIRS", default=SUITES, help="only these, such as contract,journeys"
     )
@@ -50,7 +54,10 @@ def main(parser: argparse.ArgumentParser) -> int:
         "--budget", metavar="S", type=float, default=BUDGET, help="the longest time of one mutant's tests"
     )
     parser.add_argument("--record", action="store_true", help="only list the conditions that tests send")
+    parser.add_argument("--guards", action="store_true", help="only write which test kills which mutant")
     options = parser.parse_args()
+    if options.guards:
+        return guards.main()
     run = Sample(options) if options.sample else Complete(options)
     session = Session(run)
     ends = pytest.main([*run.tests(), *_PYTEST, "-m", MARKS], plugins=[session])
@@ -61,6 +68,10 @@ _WITHOUT = ("randomly", "cacheprovider", "unraisableexception")
 """Plugins: the last one fails a test for garbage that another has left, so it would kill any mutant."""
 
 _PYTEST = ("-q", "-s", *(f"-pno:{name}" for name in _WITHOUT), "--no-header", "--no-summary")
+
+
+MUTANTS_OF_A_FILE = 3
+"""How many mutants of a sample have their killers in one file, on average."""
 
 
 class Complete:
@@ -197,16 +208,25 @@ class Sample:
         unknown = [one for one in listed if one.id not in self._killers and one.id not in reasons]
         report.say(f"{len(unknown)} mutants have no result yet; python -m tests.mutation runs them")
         draw = random.Random(options.seed)  # noqa: S311 - a seed repeats it
-        self._chosen = draw.sample(known, min(options.sample, len(known)))
+        self._chosen = self._of_few_files(draw.sample(known, len(known)), options.sample)
+        report.say(f"a sample of {len(self._chosen)} mutants; --seed {options.seed} draws it again")
+
+    def _of_few_files(self, drawn: Sequence[Mutant], most: int) -> Sequence[Mutant]:
+        """Return the first ones whose killers are in few files: the collection of a file costs more."""
+        files = list(dict.fromkeys(self._file_of(mutant) for mutant in drawn))[: most // MUTANTS_OF_A_FILE]
+        return [mutant for mutant in drawn if self._file_of(mutant) in files][:most]
+
+    def _file_of(self, mutant: Mutant) -> str:
+        return self._killers[mutant.id].split("::")[0]
 
     def tests(self) -> list[str]:
-        files = {self._killers[mutant.id].split("::")[0] for mutant in self._chosen}
+        files = {self._file_of(mutant) for mutant in self._chosen}
         return sorted(str(ROOT / path) for path in files if (ROOT / path).exists())
 
     def __call__(self, session: Session) -> int:
         def work(mutant: Mutant) -> dict[str, str | None]:
             killer = self._killers[mutant.id]
-            beside = [name for name in session.names if name.split("::")[0] == killer.split("::")[0]]
+            beside = [name for name in session.names if name.split("::")[0] == self._file_of(mutant)]
             order = sorted(beside, key=lambda name: name != killer)
             found = session.killer(mutant, [(name, 1.0) for name in order])
             if not mutant.condition or session.wire.has_changed:
