@@ -50,9 +50,9 @@ class World:
 
     def look(self):
         """Check that no backfill has more open runs than it may."""
+        open_ids = [row.id for row in self.cloud.memory.store.rows() if not row.status.is_final]
         for backfill in self.cloud.jobs.backfills(NAME):
-            rows = [row for row in self.rows() if f".b{backfill.id}" in row.id]
-            still_open = [row.id for row in rows if not row.status.is_final]
+            still_open = [one for one in open_ids if f".b{backfill.id}" in one]
             if len(still_open) > backfill.at_once:
                 self.problems.append(f"{len(still_open)} runs of {backfill.id} are open")
 

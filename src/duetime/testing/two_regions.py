@@ -90,7 +90,7 @@ class RegionalCloud(FaultyCloud):
         """Yield the rows whose lease is live by the clock of a worker in this region."""
         return (
             row
-            for row in self.store.rows()
+            for row in self.store.table.by_ref.values()
             if row.status is Status.PROCESSING and not row.is_handed_over and self.watch.is_live(row)
         )
 
