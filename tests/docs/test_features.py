@@ -18,6 +18,7 @@ from duetime.model.selection import Filters
 from duetime.settings import Settings
 from tests.cli.command_tree import commands_of
 from tests.docs.features_page import features
+from tools.commands import COMMANDS as CONTRIBUTORS
 
 ROOT = Path(__file__).parents[2]
 GROUPS = {"A": 19, "J": 31, "R": 16, "O": 23, "K": 5}
@@ -34,8 +35,11 @@ ROUTES = {
     for method in methods
 }
 SETTINGS = {field.name for settings in (Settings, Deployment) for field in fields(settings)}
-BARE = {"cdk deploy"} | {
-    f"make {match}" for match in re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+TARGETS = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+BARE = {
+    "cdk deploy",
+    *(f"make {target}" for target in TARGETS),
+    *(f"python -m tools {name}" for name in CONTRIBUTORS),
 }
 SCREENS = dict(
     re.findall(
