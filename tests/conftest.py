@@ -25,6 +25,7 @@ def mocked_aws(monkeypatch):
         "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_DEFAULT_REGION": "eu-west-1",
         "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",  # moto knows no account's own endpoints
+        "MOTO_EC2_LOAD_DEFAULT_AMIS": "false",  # no test reads these 1,300 images
     }
     for name, value in credentials.items():
         monkeypatch.setenv(name, value)

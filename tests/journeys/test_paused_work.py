@@ -35,7 +35,7 @@ def ran():
 
 
 @pytest.fixture
-def cloud(ran):
+def app(ran):
     app = App()
 
     @app.action(retry=RetryPolicy(attempts=2, backoff=[MINUTE]))
@@ -49,14 +49,24 @@ def cloud(ran):
         del payload
         ran.append(("errand", run.tenant_id, run.now()))
 
-    @app.job(every(minutes=1), name="count-orders")
-    def count_orders(run: Run) -> None:
-        ran.append(("job", run.tenant_id, run.now()))
-
     @app.action(rate=Rate(100, per="minute", key=lambda letter: letter.to))
     def send_letter(payload: Letter, run: Run) -> None:
         ran.append((payload.to, run.tenant_id, run.now()))
 
+    return app
+
+
+@pytest.fixture
+def _job(app, ran):
+    """Declare a job that runs each minute."""
+
+    @app.job(every(minutes=1), name="count-orders")
+    def count_orders(run: Run) -> None:
+        ran.append(("job", run.tenant_id, run.now()))
+
+
+@pytest.fixture
+def cloud(app):
     made = SimulatedCloud(app, start=NOON)
     yield made
     made.close()
@@ -296,6 +306,7 @@ def test_a_rate_key_is_paused_also_if_only_the_worker_knows_it(cloud, ran):
     assert len(times_of(ran, "ann")) == 1
 
 
+@pytest.mark.usefixtures("_job")
 def test_runs_of_a_paused_job_s_type_wait_and_then_count_as_missed_after_its_grace(cloud, ran):
     cloud.advance(2 * MINUTE)
     before = len(times_of(ran, "job"))
@@ -309,6 +320,7 @@ def test_runs_of_a_paused_job_s_type_wait_and_then_count_as_missed_after_its_gra
     assert {row.skip_reason for row in missed} == {SkipReason.MISSED}
 
 
+@pytest.mark.usefixtures("_job")
 def test_runs_of_a_job_are_skipped_under_a_pause_that_skips(cloud, ran):
     pause(cloud, name="count-orders", length=5 * MINUTE, skips=True)
     cloud.advance(10 * MINUTE)

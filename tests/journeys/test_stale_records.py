@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from duetime.testing import Faults
+from examples import stale_records
 from examples.stale_records import (
     STALE_AFTER,
     Record,
@@ -20,6 +21,8 @@ from examples.stale_records import (
 from tests.journeys.later import cloud_of
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
+SOON_STALE = STALE_AFTER / 10
+"""For many touches: ninety days between them would be mostly days in which nothing happens."""
 
 
 class Meeting(RecordsInMemory):
@@ -47,6 +50,11 @@ class RecordsCloud:
 
 
 @pytest.fixture
+def _soon_stale(monkeypatch):
+    monkeypatch.setattr(stale_records, "STALE_AFTER", SOON_STALE)
+
+
+@pytest.fixture
 def records_cloud():
     records_cloud = RecordsCloud()
     assert records_cloud.touch()
@@ -61,13 +69,14 @@ def test_an_untouched_record_is_removed_when_it_is_stale(records_cloud):
     assert not records_cloud.touch()
 
 
+@pytest.mark.usefixtures("_soon_stale")
 def test_each_touch_moves_the_one_removal_that_there_is(records_cloud):
     for _ in range(10):
-        records_cloud.cloud.advance(days=60)
+        records_cloud.cloud.advance(days=6)
         assert records_cloud.touch()
     (removal,) = records_cloud.cloud.actions()
-    assert removal.due_at == records_cloud.cloud.now + STALE_AFTER
-    records_cloud.cloud.advance(STALE_AFTER + timedelta(seconds=1))
+    assert removal.due_at == records_cloud.cloud.now + SOON_STALE
+    records_cloud.cloud.advance(SOON_STALE + timedelta(seconds=1))
     assert [action.status for action in records_cloud.cloud.actions()] == ["executed"]
     assert records_cloud.records.all == {}
 
@@ -90,14 +99,15 @@ def test_a_touch_just_after_the_removal_returns_false(records_cloud):
     assert [action.status for action in records_cloud.cloud.actions()] == ["executed"]
 
 
+@pytest.mark.usefixtures("_soon_stale")
 @pytest.mark.parametrize("seed", range(4))
 def test_under_faults_only_unused_records_are_removed(seed):
     records_cloud = RecordsCloud(Faults.only(seed, crash=0.2, drop=0.2, double=0.2))
     assert records_cloud.touch()
     for _ in range(6):
-        records_cloud.cloud.advance(days=89, hours=23, minutes=59)
+        records_cloud.cloud.advance(SOON_STALE - timedelta(minutes=1))
         assert records_cloud.touch()
-    records_cloud.cloud.advance(STALE_AFTER)
+    records_cloud.cloud.advance(SOON_STALE)
     records_cloud.cloud.end_faults()
     records_cloud.cloud.advance(days=1)
     assert records_cloud.records.all == {}
