@@ -1,9 +1,12 @@
 """moto without the work that it repeats for each request: the local cloud's patches, for any test on moto."""
 
+import functools
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from botocore import useragent
+from moto.core import responses
 from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.utilities import dynamo_to_dict
 
@@ -17,6 +20,15 @@ from duetime.local.moto_patches import replaced
 
 REGION = "eu-west-1"
 """The region of the tests' account."""
+
+
+_PATH = FastPath(CallLock())
+"""One for all tests of this process: what moto has accepted once is valid in each account."""
+
+responses.method_names_from_class = functools.cache(responses.method_names_from_class)
+useragent.sanitize_user_agent_string_component = functools.cache(
+    useragent.sanitize_user_agent_string_component
+)
 
 
 @contextmanager
@@ -35,16 +47,17 @@ def quick_moto() -> Iterator[None]:
 
 @contextmanager
 def fast_path() -> Iterator[None]:
-    """Answer frequent requests without moto's own road: for tests that make hundreds.
+    """Answer frequent requests of DynamoDB without moto's own road.
 
-    moto still answers the first request of each form, and all that fails.
+    moto still answers the first request of each form, and all that fails. Requests that end here are not
+    sent: a handler of botocore's event ``before-send`` does not hear them.
     """
     services = {(dynamodb.TARGET, f"https://dynamodb.{REGION}.amazonaws.com/"): dynamodb}
     with (
         replaced(requests, "_SERVICES", lambda _: services),
         replaced(tables, "REGION", lambda _: REGION),
         replaced(query, "index_of", _index_without_stream),
-        activate(FastPath(CallLock())),
+        activate(_PATH),
     ):
         yield
 

@@ -11,6 +11,7 @@ import boto3
 import pytest
 
 from duetime import Scheduler
+from tests.quick_moto import fast_path
 
 EVENTS = Path(__file__).parents[2] / "events"
 
@@ -29,6 +30,13 @@ class Context:
     @staticmethod
     def get_remaining_time_in_millis():
         return 60_000
+
+
+@pytest.fixture(autouse=True)
+def quick_tables():
+    """Answer DynamoDB's requests without moto's own road: a deploy makes hundreds."""
+    with fast_path():
+        yield
 
 
 @pytest.fixture
