@@ -10,8 +10,14 @@ from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.settings import Settings
 from tests.quick_moto import quick_moto
 
-settings.register_profile("untimed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")  # whatever else runs on this machine
+settings.register_profile(
+    "repeatable",
+    settings(),
+    derandomize=True,
+    deadline=None,  # whatever else runs on this machine
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("repeatable")
 
 botocore.session.create_loader = functools.cache(botocore.session.create_loader)
 """All sessions read a service's model once: the tests make hundreds."""

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from uuid import UUID
 
@@ -132,8 +133,13 @@ class Client:
         return response.json
 
 
+@cache
+def _sample(name):
+    return (EVENTS / f"api-{name}.json").read_text()
+
+
 def sample_event(sample, *, action_id=None, body=..., claims=None, query=None, headers=None, **fields):
-    event = json.loads((EVENTS / f"api-{sample}.json").read_text())
+    event = json.loads(_sample(sample))
     if action_id is not None:
         event["path"] = event["path"].replace(event["pathParameters"]["id"], action_id)
         event["pathParameters"]["id"] = action_id

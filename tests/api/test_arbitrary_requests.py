@@ -2,21 +2,16 @@
 
 import json
 
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, sample_event
 from tests.api.deployment import CLAIMS, GUARDED, NAME, Deployment, at
+from tests.api.drawn import holds_for
 
 DEPLOYMENT = Deployment(TurnedClock(NOW))
 STAFF = CLAIMS | {"cognito:groups": "admins"}
-GENTLE = settings(
-    max_examples=400,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-    database=None,
-)
+EXAMPLES = 400
 
 texts = st.text(st.characters(), max_size=20) | st.sampled_from(
     ["", "\ud800", "\x00", "#", "/", "..", "é" * 300, "billing-nightly", NAME, "2026-03-01T12:00:00Z", "NaN"]
@@ -71,8 +66,7 @@ def checked_response(event):
     return response
 
 
-@GENTLE
-@given(routes, texts, bodies | anything, queries)
+@holds_for(routes, texts, bodies | anything, queries, examples=EXAMPLES)
 def test_every_body_name_and_query_gets_a_response(route, name, body, query):
     method, path = route
     checked_response(
@@ -87,16 +81,14 @@ def test_every_body_name_and_query_gets_a_response(route, name, body, query):
     )
 
 
-@GENTLE
-@given(routes, st.text(max_size=50), st.booleans())
+@holds_for(routes, st.text(max_size=50), st.booleans(), examples=EXAMPLES)
 def test_every_text_as_body_gets_a_response(route, body, is_base64):
     method, path = route
     event = sample_event("cancel", httpMethod=method, path="/api/v1" + at(path, NAME), claims=STAFF)
     checked_response(event | {"body": body, "isBase64Encoded": is_base64})
 
 
-@GENTLE
-@given(st.data())
+@holds_for(st.data(), examples=EXAMPLES)
 def test_every_shape_of_event_gets_a_response(data):
     method, path = data.draw(routes)
     event = sample_event("schedule", httpMethod=method, path="/api/v1" + at(path, NAME), claims=STAFF)
@@ -113,7 +105,6 @@ def test_every_shape_of_event_gets_a_response(data):
     checked_response(event)
 
 
-@GENTLE
-@given(anything)
+@holds_for(anything, examples=EXAMPLES)
 def test_an_invalid_event_gets_403(event):
     assert checked_response(event).status == 403

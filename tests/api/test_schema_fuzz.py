@@ -5,21 +5,21 @@ never meet
 are now and then given a plausible value, so that requests come through to the scheduler.
 """
 
+import json
 from datetime import timedelta
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 from werkzeug.wrappers import Request
 
-from duetime.api import PREFIX
 from duetime.api.app import make_api
 from duetime.api.context import ApiContext
-from duetime.api.openapi.document import generate
+from duetime.api.document_route import FILE
 from duetime.api.route_ports import Details, Health
 from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.jobs.known_pauses import KnownPauses
@@ -34,9 +34,10 @@ from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from duetime.testing.contract.undelivered import given_up
 from tests.api.conftest import NOW, Client, Worker, empty_access, empty_inboxes, jobs_app
+from tests.api.drawn import SUITES_PART, drawing
 
 EXAMPLES = 30
-"""Requests of each kind, for each operation."""
+"""Requests of each kind, for each operation, in the proof."""
 
 
 def names_its_field(_context, response, case):
@@ -47,7 +48,7 @@ def names_its_field(_context, response, case):
         assert all(flaw["where"] not in {"", "the request"} and flaw["problem"] for flaw in flaws)
 
 
-DOCUMENT = generate(PREFIX)
+DOCUMENT = json.loads(FILE.read_text())
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
 OPERATIONS = {
     all_operation.ok().definition.raw["operationId"]: all_operation.ok()
@@ -174,28 +175,32 @@ def improved(case, known, data):
                     parts[name] = data.draw(st.sampled_from(values[name]))
 
 
-def cases():
-    """Yield each operation with valid requests, and with invalid ones if it can have any."""
-    for name, operation in OPERATIONS.items():
-        yield pytest.param(operation, GenerationMode.POSITIVE, id=f"{name}-allowed")
-        raw = operation.definition.raw
-        if "requestBody" in raw or any(item["in"] == "query" for item in raw.get("parameters", ())):
-            yield pytest.param(operation, GenerationMode.NEGATIVE, id=f"{name}-not-allowed")
+def modes(operation):
+    """Yield the modes of requests: valid ones, and invalid ones if the operation can have any."""
+    yield GenerationMode.POSITIVE
+    raw = operation.definition.raw
+    if "requestBody" in raw or any(item["in"] == "query" for item in raw.get("parameters", ())):
+        yield GenerationMode.NEGATIVE
 
 
-@pytest.mark.parametrize(("operation", "mode"), [*cases()])
-def test_a_response_matches_the_document(operation, mode):
+def responses_match(operation, number):
+    """Check the responses to so many requests of each mode."""
     deployment = Deployment()
 
-    @settings(
-        max_examples=EXAMPLES,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[*HealthCheck],
-    )
-    @given(case=operation.as_strategy(generation_mode=mode), data=st.data())
     def ask(case, data):
         improved(case, deployment.known, data)
         case.call_and_validate(app=deployment, checks=CHECKS)
 
-    ask()
+    for mode in modes(operation):
+        drawing(number)(given(case=operation.as_strategy(generation_mode=mode), data=st.data())(ask))()
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
+def test_a_response_matches_the_document(operation):
+    responses_match(operation, EXAMPLES // SUITES_PART)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
+def test_many_responses_match_the_document(operation):
+    responses_match(operation, EXAMPLES)

@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from datetime import timedelta
 
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from duetime.ids import TenantId
@@ -14,11 +13,12 @@ from duetime.notifications.mail.samples import sample
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, Worker
 from tests.api.deployment import GUARDED, NAME, Deployment, at
+from tests.api.drawn import holds_for
 
 TENANTS = ("acme", "globex")
 NOBODYS_JOB = "own-unknown"
 NOBODYS_ENTRY = "n.20260301T120000000000Z.0123456789abcdef"
-CALM = settings(max_examples=40, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
+EXAMPLES = 40
 steps = st.lists(
     st.tuples(
         st.sampled_from(TENANTS),
@@ -134,8 +134,7 @@ class Tenants:
         ]
 
 
-@CALM
-@given(steps, st.sampled_from(TENANTS))
+@holds_for(steps, st.sampled_from(TENANTS), examples=EXAMPLES)
 def test_a_tenant_sees_the_same_as_if_it_were_alone(steps, me):
     together, (other,) = Tenants(), set(TENANTS) - {me}
     for tenant, step, number in steps:
@@ -149,8 +148,7 @@ def test_a_tenant_sees_the_same_as_if_it_were_alone(steps, me):
         )
 
 
-@CALM
-@given(steps, st.sampled_from(TENANTS))
+@holds_for(steps, st.sampled_from(TENANTS), examples=EXAMPLES)
 def test_another_tenants_item_gets_the_same_response_as_a_missing_one(steps, me):
     tenants, (other,) = Tenants(), set(TENANTS) - {me}
     for step in steps:
@@ -176,8 +174,7 @@ def _pairs(path, tenants, other):
     return [(job, NOBODYS_JOB) for job in sorted(tenants.jobs[other])[:2]] if "<name>" in path else []
 
 
-@CALM
-@given(steps, st.sampled_from(TENANTS))
+@holds_for(steps, st.sampled_from(TENANTS), examples=EXAMPLES)
 def test_another_tenants_cursor_shows_only_the_callers_items(steps, me):
     tenants, (other,) = Tenants(), set(TENANTS) - {me}
     for step in steps:
@@ -192,8 +189,7 @@ def test_another_tenants_cursor_shows_only_the_callers_items(steps, me):
             assert not any(their in response.text for their in theirs)
 
 
-@CALM
-@given(steps, st.sampled_from(TENANTS))
+@holds_for(steps, st.sampled_from(TENANTS), examples=EXAMPLES)
 def test_a_bulk_change_touches_and_counts_only_the_callers_items(steps, me):
     tenants, (other,) = Tenants(), set(TENANTS) - {me}
     for step in steps:
