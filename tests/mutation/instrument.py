@@ -68,6 +68,23 @@ def install() -> None:
     sys.meta_path.insert(0, _Finder())
 
 
+def index() -> None:
+    """Import all mutated modules, and remember their functions: a child then need not look for them."""
+    by_path = {str(path): module for module, path in sites.paths().items()}
+    for module in by_path.values():
+        importlib.import_module(f"duetime.{module}")
+    gc.unfreeze()  # frozen objects are not listed
+    living.clear()
+    for function in gc.get_objects():
+        if type(function) is FunctionType and function.__code__.co_filename in by_path:
+            name = by_path[function.__code__.co_filename], function.__code__.co_qualname
+            living.setdefault(name, []).append(function)
+
+
+living: dict[tuple[str, str], list[FunctionType]] = {}
+"""The functions of the mutated modules, by module and name."""
+
+
 def replace_function(module: str, tree: ast.Module, qualname: str) -> None:
     """Give the living functions of that name the code that they have in `tree`.
 
@@ -76,18 +93,11 @@ def replace_function(module: str, tree: ast.Module, qualname: str) -> None:
     """
     path = str(sites.paths()[module])
     code = _code_of(compiled(module, tree, path), qualname)
-    importlib.import_module(f"duetime.{module}")  # no test may have imported it so far
-    gc.unfreeze()  # frozen objects are not listed
-    living = [
-        function
-        for function in gc.get_objects()
-        if type(function) is FunctionType
-        and function.__code__.co_qualname == qualname
-        and function.__code__.co_filename == path
-    ]
-    if not living or code is None:
+    if not living:
+        index()
+    if code is None or (module, qualname) not in living:
         raise LookupError(f"{module} has no function {qualname}")
-    for function in living:
+    for function in living[module, qualname]:
         function.__code__ = code
 
 

@@ -63,6 +63,7 @@ class Session:
         elsewhere = [name for name in others if self._items[name].path.parent != here.parent]
         self._passes(mocked[0], next(iter([*elsewhere, *others]), None))  # leaves set up what all share
         gc.collect()
+        instrument.index()
         gc.freeze()
 
     @property

@@ -139,7 +139,14 @@ class CallMutant:
 
     @property
     def tree(self) -> ast.Module:
-        return copy.deepcopy(self.source, {id(self.before): self.after})
+        """The module with no other function or class than the changed one."""
+        name = self.function.partition(".")[0]
+        kept = [
+            node
+            for node in self.source.body
+            if isinstance(node, ast.ImportFrom) or getattr(node, "name", None) == name
+        ]
+        return copy.deepcopy(ast.Module(kept, []), {id(self.before): self.after})
 
 
 class Effects:
