@@ -11,13 +11,13 @@ from duetime.settings import Settings
 from tests.quick_moto import quick_moto
 
 settings.register_profile(
-    "repeatable",
+    "untimed",
     settings(),
     derandomize=True,
     deadline=None,  # whatever else runs on this machine
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile("repeatable")
+settings.load_profile("untimed")
 
 botocore.session.create_loader = functools.cache(botocore.session.create_loader)
 """All sessions read a service's model once: the tests make hundreds."""
