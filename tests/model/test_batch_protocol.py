@@ -15,6 +15,9 @@ from tests.model.batch_check import (
     check_batch,
 )
 from tests.model.batch_guards import ALL_OF_BATCHES, BatchGuard
+from tests.model.explored import exploration
+
+EXPLORES = exploration(__name__)
 
 SOON = 20_000
 """States: a counterexample to a guard that was left out is found before."""
@@ -54,6 +57,7 @@ def test_each_guard_has_its_counterexample():
     assert set(BREAKS) == ALL_OF_BATCHES
 
 
+@EXPLORES
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_every_promise_holds_in_every_order_of_events(scenario):
     checked = check_batch(scenario)
@@ -61,6 +65,7 @@ def test_every_promise_holds_in_every_order_of_events(scenario):
     assert checked.states > 2_000
 
 
+@EXPLORES
 @pytest.mark.parametrize("guard", BREAKS)
 def test_the_promise_of_a_guard_is_broken_when_it_is_left_out(guard):
     scenario, promise = BREAKS[guard]

@@ -14,7 +14,10 @@ from tests.model.checkpoint_check import (
     check_checkpoints,
 )
 from tests.model.checkpoint_guards import ALL_OF_CHECKPOINTS, CheckpointGuard
+from tests.model.explored import exploration
 from tests.model.search import broken_promises
+
+EXPLORES = exploration(__name__)
 
 BREAKS = {
     CheckpointGuard.PROCESSING: OF_ITS_RUN,
@@ -35,6 +38,7 @@ def test_each_guard_has_its_counterexample():
     assert set(BREAKS) == ALL_OF_CHECKPOINTS
 
 
+@EXPLORES
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_every_promise_holds_in_every_order_of_events(scenario):
     checked = check_checkpoints(scenario)
@@ -42,6 +46,7 @@ def test_every_promise_holds_in_every_order_of_events(scenario):
     assert checked.states > 500
 
 
+@EXPLORES
 @pytest.mark.parametrize("guard", BREAKS)
 def test_the_promise_of_a_guard_is_broken_when_it_is_left_out(guard):
     assert BREAKS[guard] in broken_promises(check_checkpoints, SCENARIOS, ALL_OF_CHECKPOINTS - {guard})

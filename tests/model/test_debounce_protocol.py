@@ -12,7 +12,10 @@ from tests.model.debounce_check import (
     check_debounce,
 )
 from tests.model.debounce_guards import ALL_OF_DEBOUNCE, DebounceGuard
+from tests.model.explored import exploration
 from tests.model.search import broken_promises
+
+EXPLORES = exploration(__name__)
 
 BREAKS = {
     DebounceGuard.KEY_ABSENT: ONE_WAITS,
@@ -30,6 +33,7 @@ def test_each_guard_has_its_counterexample():
     assert set(BREAKS) == ALL_OF_DEBOUNCE
 
 
+@EXPLORES
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_every_promise_holds_in_every_order_of_events(scenario):
     checked = check_debounce(scenario)
@@ -37,6 +41,7 @@ def test_every_promise_holds_in_every_order_of_events(scenario):
     assert checked.states > 500
 
 
+@EXPLORES
 @pytest.mark.parametrize("guard", BREAKS)
 def test_the_promise_of_a_guard_is_broken_when_it_is_left_out(guard):
     assert BREAKS[guard] in broken_promises(check_debounce, SCENARIOS, ALL_OF_DEBOUNCE - {guard})

@@ -2,8 +2,11 @@
 
 import pytest
 
+from tests.model.explored import exploration
 from tests.model.job_guards import ALL_OF_JOBS, JobGuard
 from tests.model.jobs_check import JOB_SCENARIOS, check_jobs
+
+EXPLORES = exploration(__name__)
 
 SOON = 3_000
 """States: a counterexample to a guard that was left out is found before."""
@@ -45,6 +48,7 @@ def test_each_guard_has_its_counterexample():
     assert {*BREAKS, *SPARE} == ALL_OF_JOBS
 
 
+@EXPLORES
 @pytest.mark.parametrize("scenario", JOB_SCENARIOS, ids=lambda item: item.name)
 def test_every_promise_holds_in_every_order_of_events(scenario):
     checked = check_jobs(scenario)
@@ -52,11 +56,13 @@ def test_every_promise_holds_in_every_order_of_events(scenario):
     assert checked.states > 1_000
 
 
+@EXPLORES
 @pytest.mark.parametrize("guard", BREAKS)
 def test_the_promise_of_a_guard_is_broken_when_it_is_left_out(guard):
     assert BREAKS[guard] in _broken_without(guard)
 
 
+@EXPLORES
 @pytest.mark.parametrize("guard", SPARE)
 def test_a_redundant_guard_matters_only_without_its_counterpart(guard):
     assert not any(_broken_without(guard, scenarios=LOCKS))

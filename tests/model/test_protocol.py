@@ -3,7 +3,10 @@
 import pytest
 
 from tests.model.check import SCENARIOS, check
+from tests.model.explored import exploration
 from tests.model.guards import ALL, Guard
+
+EXPLORES = exploration(__name__)
 
 SOON = 8_000
 """States: a counterexample to a guard that was left out is found long before."""
@@ -17,6 +20,7 @@ SPARE = {
 """Guards that another one stands in for: alone they may be left out, not together with it."""
 
 
+@EXPLORES
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda item: item.name)
 def test_every_promise_holds_in_every_order_of_events(scenario):
     checked = check(scenario)

@@ -134,7 +134,7 @@ NOT_CHECKED = [*settings().suppress_health_check, HealthCheck.function_scoped_fi
 
 
 @given(**CASES)
-@settings(max_examples=250)
+@settings(max_examples=250, derandomize=True)
 def test_the_pages_of_a_list_equal_a_plain_filter_in_memory(made, options, limit, due_order):
     check(MemoryStore(), made, options, limit, due_order=due_order)
 
@@ -147,6 +147,7 @@ def moto_store():
         yield DynamoStore(client, "duetime-actions", due_shards=DUE_SHARDS, due_order=True)
 
 
+@pytest.mark.long
 @given(**CASES)
 @settings(max_examples=25, suppress_health_check=NOT_CHECKED)
 def test_the_pages_of_a_list_equal_a_plain_filter_on_dynamodb(moto_store, made, options, limit, due_order):

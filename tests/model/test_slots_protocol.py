@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.model.explored import exploration
 from tests.model.slots_check import (
     AT_MOST,
     LISTED,
@@ -12,6 +13,8 @@ from tests.model.slots_check import (
     check_slots,
 )
 from tests.model.slots_guards import ALL_OF_SLOTS, SlotGuard
+
+EXPLORES = exploration(__name__)
 
 SOON, LONG = 20_000, 350_000
 """States: most counterexamples to a guard that was left out are found before the first."""
@@ -73,6 +76,7 @@ def test_each_guard_has_its_counterexample():
     assert {*BREAKS, *DEEP, *OF_THE_TAIL} | BEYOND == ALL_OF_SLOTS
 
 
+@EXPLORES
 @pytest.mark.parametrize("scenario", SLOT_SCENARIOS, ids=lambda item: item.name)
 def test_every_promise_holds_in_the_first_orders_of_events(scenario):
     checked = check_slots(scenario, at_most=SOON)
@@ -86,6 +90,7 @@ def test_every_promise_holds_in_many_more_orders_of_events(scenario):
     assert check_slots(scenario, at_most=LONG).broken is None
 
 
+@EXPLORES
 @pytest.mark.parametrize("scenario", TAIL_SCENARIOS, ids=lambda item: item.name)
 def test_every_promise_holds_in_all_orders_of_events_with_a_tail(scenario):
     checked = check_slots(scenario)
@@ -93,6 +98,7 @@ def test_every_promise_holds_in_all_orders_of_events_with_a_tail(scenario):
     assert checked.states > 4_000
 
 
+@EXPLORES
 @pytest.mark.parametrize("guard", OF_THE_TAIL)
 def test_the_promise_of_a_guard_of_the_tail_is_broken_when_it_is_left_out(guard):
     broken = (check_slots(scenario, ALL_OF_SLOTS - {guard}).broken for scenario in TAIL_SCENARIOS)

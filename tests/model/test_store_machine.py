@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import boto3
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
@@ -231,6 +232,6 @@ class DynamoMachine(StoreMachine):
 
 
 TestMemoryStore = StoreMachine.TestCase
-TestMemoryStore.settings = settings(max_examples=60, stateful_step_count=40)
-TestDynamoStore = DynamoMachine.TestCase
+TestMemoryStore.settings = settings(max_examples=60, stateful_step_count=40, derandomize=True)
+TestDynamoStore = pytest.mark.long(DynamoMachine.TestCase)
 TestDynamoStore.settings = settings(max_examples=6, stateful_step_count=30)

@@ -1,0 +1,75 @@
+"""Whether the models have the text that was explored last.
+
+Nothing but this text decides what an exploration finds. So `make test` explores only the models that have
+changed since; `make proof` explores all. ``python -m tests.model`` explores those that have changed, and
+stores their digests.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+HERE = Path(__file__).parent
+FILE = HERE / "explored.json"
+MODELS = ("", "batch_", "checkpoint_", "debounce_", "jobs_", "slots_")
+MODULES = tuple(f"tests.model.test_{name}protocol" for name in MODELS)
+IMPORTED = re.compile(r"^(?:from|import) ((?:tests\.model|duetime)\.[\w.]+)", re.MULTILINE)
+
+Test = TypeVar("Test", bound=Callable[..., object])
+
+
+def exploration(module: str) -> Callable[[Test], Test]:
+    """Return the mark of an exploration: `make proof` runs it, or `make test` if its text has changed."""
+    return pytest.mark.long if is_explored(module) else lambda test: test
+
+
+def is_explored(module: str) -> bool:
+    """Return whether a module of tests, and all that it imports, has the text that was explored last."""
+    return read().get(module) == digest_of(module)
+
+
+def digest_of(module: str) -> str:
+    """Return the digest of the text of a module and of all models that it imports."""
+    digest = sha256()
+    for path in sorted(paths_of(module)):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def paths_of(module: str) -> set[Path]:
+    """Return the module, the modules of this directory that it imports, and what these import of duetime."""
+    found: set[Path] = set()
+    to_read = [module]
+    while to_read:
+        path = path_of(to_read.pop())
+        if path not in found:
+            found.add(path)
+            to_read += imports_of(path) if path.parent == HERE else ()
+    return found - {Path(__file__)}
+
+
+def path_of(module: str) -> Path:
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ImportError(module)
+    return Path(spec.origin)
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    yield from IMPORTED.findall(path.read_text())
+
+
+def read() -> dict[str, str]:
+    """Return the stored digests, by module."""
+    return json.loads(FILE.read_text()) if FILE.exists() else {}
+
+
+def store() -> None:
+    """Store the digests of the present text."""
+    FILE.write_text(json.dumps({module: digest_of(module) for module in MODULES}, indent=2) + "\n")
