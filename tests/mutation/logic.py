@@ -3,7 +3,7 @@
 ::
 
     guard    an `if` that leaves the function or the loop is never taken
-    operand  an operand of `and` or `or` is missing
+    operand  an operand of `and` or `or` is missing, unless only the types of the others need it
     bound    a comparison has the other bound, or another number
     field    a field of a changed row keeps its former value
     instant  in the code of leases and claims, another instant of the function is used
@@ -86,8 +86,21 @@ def _without_operands(node: ast.BoolOp) -> Iterator[Change]:
         if any(isinstance(part, ast.NamedExpr) for part in ast.walk(operand)):
             continue  # the other operands use its name
         rest = [*node.values[:place], *node.values[place + 1 :]]
+        if (checked := _narrowed(operand)) and any(checked in ast.unparse(other) for other in rest):
+            continue  # the type checker notices that
         after = rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
         yield f"without {line(operand)} {word}: {line(node)}", node, after
+
+
+def _narrowed(operand: ast.expr) -> str | None:
+    """Return what an operand such as ``row is None`` or ``isinstance(row, Action)`` is about."""
+    if isinstance(operand, ast.UnaryOp):
+        return _narrowed(operand.operand)
+    if isinstance(operand, ast.Compare) and isinstance(operand.ops[0], ast.Is | ast.IsNot):
+        is_none = isinstance(operand.comparators[0], ast.Constant) and operand.comparators[0].value is None
+        return ast.unparse(operand.left) if is_none else None
+    is_check = isinstance(operand, ast.Call) and ast.unparse(operand.func) == "isinstance"
+    return ast.unparse(operand.args[0]) if is_check else None
 
 
 def _other_bounds(node: ast.Compare) -> Iterator[Change]:

@@ -169,20 +169,17 @@ class Reach:
         """Return the tests to run, up to the budget: the likely ones, then the cheap and narrow ones.
 
         Likely are those that killed it before, or another mutant of the function, and those that share words
-        with its name.
+        with it. Of the others, the cheapest one of each file comes first, then the next one of each.
         """
         ranks = {name: rank for rank, name in reversed(list(enumerate(likely)))}
-        words = words_of(mutant.where)
-        order = [
-            (
-                ranks.get(record.name, len(ranks) + 1),
-                -len(words & words_of(record.name.partition("[")[0])),
-                record.breadth,
-                record.seconds,
-                record.name,
-            )
-            for record in self.of(mutant)
-        ]
+        words, of_file = words_of(mutant.id), Counter[str]()
+        order = []
+        for record in sorted(self.of(mutant), key=lambda record: (record.breadth, record.name)):
+            file, _, test = record.name.partition("[")[0].partition("::")
+            shared = len(words & words_of(file)) + len(words & words_of(test))
+            of_file[file] += 1
+            rank = ranks.get(record.name, len(ranks) + 1)
+            order.append((rank, -shared, of_file[file], record.breadth, record.seconds, record.name))
         spent, chosen = 0.0, []
         for *_, seconds, name in sorted(order):
             if chosen and spent + seconds > self._budget:
@@ -193,9 +190,12 @@ class Reach:
 
 
 def words_of(name: str) -> frozenset[str]:
-    """Return the words of a name, in the singular and without the short ones."""
+    """Return the beginnings of the words of a name: those of pause, pauses and paused are one."""
     found = re.findall("[A-Z]?[a-z]+", name)
-    return frozenset(word.lower().rstrip("s") for word in found if len(word) > 3)
+    return frozenset(word.lower()[:5].rstrip("s") for word in found if len(word) > 3) - _COMMON
+
+
+_COMMON = frozenset(["self", "test", "tests", "with", "none", "that", "never", "witho", "field", "becam"])
 
 
 class Sample:
