@@ -2,7 +2,9 @@
 
 import json
 import threading
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -87,6 +89,15 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_arguments):
         pass
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_parser():
+    """Build the parser of the command line once: most commands take less time than that."""
+    module = import_module("duetime.cli.main")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "parser", cache(module.parser))
+        yield
 
 
 @pytest.fixture
