@@ -1,6 +1,6 @@
 import pytest
 
-from tests.infra.synthesis import Synthesised, stack
+from tests.infra.synthesis import Synthesised, stack, synth
 
 
 @pytest.fixture(scope="session")
@@ -13,5 +13,4 @@ def bundled():
 @pytest.fixture(scope="session")
 def synthesised():
     """The deployment with its defaults, without bundles."""
-    made, _ = stack()
-    return Synthesised.from_stack(made)
+    return synth()

@@ -1,12 +1,14 @@
 """Synthesis for the tests: a template as properties to query, never by logical ids."""
 
 import atexit
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
+from typing import Any
 
 import aws_cdk as cdk
 from aws_cdk import aws_lambda as lambda_
@@ -14,6 +16,7 @@ from aws_cdk.assertions import Template
 
 from duetime.cdk import Deployment, Duetime, Handlers
 from duetime.settings import Settings
+from tests.infra.once import once
 
 ROOT = Path(__file__).parents[2]
 BILLING = Handlers(app="examples.billing:app", source=ROOT)
@@ -146,8 +149,37 @@ def made_with(
     settings: Settings | None = None, handlers: Sequence[Handlers] = (BILLING,), **deployment: object
 ) -> Synthesised:
     """Return a deployment with these settings, without bundles; keywords set fields of `Deployment`."""
-    made, _ = stack(settings=settings, deployment=Deployment(**deployment), handlers=handlers)
-    return Synthesised.from_stack(made)
+    return synth(settings=settings, deployment=Deployment(**deployment), handlers=handlers)
+
+
+def synth(
+    *,
+    settings: Settings | None = None,
+    deployment: Deployment | None = None,
+    handlers: Sequence[Handlers] = (BILLING,),
+    region: str | None = None,
+    context: Mapping[str, str] | None = None,
+    profile: str | None = None,
+) -> Synthesised:
+    """Return a deployment of these arguments of `stack`, which the first worker of a run synthesises."""
+    chosen = {
+        "settings": settings,
+        "deployment": deployment,
+        "handlers": tuple(handlers),
+        "region": region,
+        "context": context,
+        "profile": profile,
+    }
+    if profile is None and context is None:  # else what is given differs from the same value by default
+        name = repr({**chosen, "settings": settings or Settings(), "deployment": deployment or Deployment()})
+    else:
+        name = repr(chosen)
+    return Synthesised(json.loads(once(name, lambda: _template(**chosen))), Path(_OUT))
+
+
+def _template(**chosen: Any) -> str:
+    made, _ = stack(**chosen)
+    return json.dumps(Template.from_stack(made).to_json()["Resources"])
 
 
 def listed(value: object) -> list:

@@ -9,17 +9,14 @@ from aws_cdk.assertions import Annotations, Match
 from duetime.cdk import Deployment
 from duetime.errors import SettingsError
 from duetime.settings import Settings
-from tests.infra.synthesis import Synthesised, caller, listed, stack, text
+from tests.infra.synthesis import Synthesised, caller, listed, stack, synth, text
 
 CONSOLE = "https://console.example.com"
 
 
 @pytest.fixture(scope="module")
 def with_console():
-    made, _ = stack(
-        settings=Settings(console_url=CONSOLE), deployment=Deployment(sign_in_domain="acme-duetime")
-    )
-    return Synthesised.from_stack(made)
+    return synth(settings=Settings(console_url=CONSOLE), deployment=Deployment(sign_in_domain="acme-duetime"))
 
 
 def apis(synthesised):
@@ -65,8 +62,7 @@ def test_both_urls_guard_all_routes_with_tenant_data(synthesised):
 
 
 def test_hand_overs_need_no_credentials_if_that_is_set_and_have_limits_of_their_own():
-    made, _ = stack(deployment=Deployment(open_hand_overs=True))
-    opened = Synthesised.from_stack(made)
+    opened = synth(deployment=Deployment(open_hand_overs=True))
     by_token = {("POST", "/api/v1/handovers/{proxy+}"): "NONE"}
     everything = {("ANY", "/api/v1/{proxy+}"): "AWS_IAM"}
     assert methods(opened, "duetime-api-services") == {**OPEN, **by_token, **everything}
@@ -94,8 +90,10 @@ def test_a_token_is_of_the_stacks_own_pool_and_verified_each_time(synthesised):
 
 
 def test_the_routes_begin_with_the_prefix_that_is_set():
-    made, _ = stack(settings=Settings(api_prefix="/admin"), deployment=Deployment(console=False))
-    served = methods(Synthesised.from_stack(made), "duetime-api-people")
+    served = methods(
+        synth(settings=Settings(api_prefix="/admin"), deployment=Deployment(console=False)),
+        "duetime-api-people",
+    )
     assert {path for _, path in served} == {"/admin/health", "/admin/openapi.json", "/admin/{proxy+}"}
 
 
@@ -146,8 +144,7 @@ def test_each_method_without_credentials_has_a_limit_of_its_own(with_console):
 
 
 def test_rate_and_burst_are_settings():
-    made, _ = stack(deployment=Deployment(api_rate=7, api_burst=9))
-    for stage in Synthesised.from_stack(made).of_type("AWS::ApiGateway::Stage"):
+    for stage in synth(deployment=Deployment(api_rate=7, api_burst=9)).of_type("AWS::ApiGateway::Stage"):
         of_all, *_ = stage["MethodSettings"]
         assert (of_all["ThrottlingRateLimit"], of_all["ThrottlingBurstLimit"]) == (7, 9)
 
@@ -161,8 +158,7 @@ WITHOUT_PATH = {
 
 
 def test_no_line_of_a_request_has_the_token_of_a_hand_over(synthesised, with_console):
-    opened, _ = stack(deployment=Deployment(open_hand_overs=True))
-    for made in (synthesised, with_console, Synthesised.from_stack(opened)):
+    for made in (synthesised, with_console, synth(deployment=Deployment(open_hand_overs=True))):
         for stage in made.of_type("AWS::ApiGateway::Stage"):
             written = re.findall(r"\$([\w.]+)", stage["AccessLogSetting"]["Format"])
             assert {name.removeprefix("context.") for name in written} <= WITHOUT_PATH
@@ -203,8 +199,7 @@ def test_synthesis_warns_that_the_accounts_log_role_is_replaced():
 
 
 def test_an_account_that_has_such_a_role_keeps_it():
-    made, _ = stack(deployment=Deployment(api_log_role=False))
-    there = Synthesised.from_stack(made)
+    there = synth(deployment=Deployment(api_log_role=False))
     assert not there.of_type("AWS::ApiGateway::Account")
     assert not any("ManagedPolicyArns" in role for role in there.of_type("AWS::IAM::Role"))
 

@@ -66,7 +66,9 @@ def imported(bundle, what_lambda_has, entry, app=ENVIRONMENT["DUETIME_APP"]):
     return set(done.stdout.split())
 
 
-@pytest.mark.parametrize("entry", STEPS)
+@pytest.mark.parametrize(
+    "entry", [STEPS[0], *(pytest.param(entry, marks=pytest.mark.long) for entry in STEPS[1:])]
+)
 def test_a_step_starts_from_its_bundle_alone_and_loads_no_pydantic(steps, what_lambda_has, entry):
     assert "pydantic" not in imported(steps, what_lambda_has, entry)
 
@@ -215,6 +217,7 @@ def test_wheels_are_for_the_glibc_of_that_pythons_lambda(python, glibc):
     assert "manylinux2014_aarch64" in target.for_pip()
 
 
+@pytest.mark.long
 def test_pip_installs_the_same_files_as_uv(tmp_path, monkeypatch):
     six = Requirements(("six==1.17.0",))
     install(six, tmp_path / "uv", HERE)
@@ -228,6 +231,7 @@ def hide_uv(monkeypatch):
     monkeypatch.setenv("PATH", "")
 
 
+@pytest.mark.long
 def test_pip_installs_cached_wheels_without_an_index(tmp_path, monkeypatch):
     hide_uv(monkeypatch)
     install(Requirements(("six==1.17.0",)), tmp_path / "first", HERE, wheels=tmp_path / "wheels")

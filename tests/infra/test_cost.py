@@ -8,15 +8,14 @@ from duetime.cost.prices import usual_prices
 from duetime.cost.units import CAPACITIES, pollers_of
 from duetime.cost.workload import Workload
 from duetime.settings import Settings
-from tests.infra.synthesis import BILLING, ROOT, Synthesised, made_with, stack
+from tests.infra.synthesis import BILLING, ROOT, Synthesised, made_with, stack, synth
 
 REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT)
 
 
 @pytest.mark.parametrize("handlers", [[BILLING], [BILLING, REPORTS]], ids=["one worker", "two workers"])
 def test_the_queues_that_are_polled_are_those_of_the_stack(handlers):
-    made, _ = stack(handlers=handlers)
-    sources = Synthesised.from_stack(made).of_type("AWS::Lambda::EventSourceMapping")
+    sources = synth(handlers=handlers).of_type("AWS::Lambda::EventSourceMapping")
     polled = [source for source in sources if "BatchSize" in source and "StartingPosition" not in source]
     assert len(polled) == Workload(workers=len(handlers)).queues
 
@@ -44,8 +43,7 @@ def test_the_alarms_and_dashboards_that_are_assumed_are_those_of_the_stack(synth
 
 @pytest.mark.parametrize("handlers", [[BILLING], [BILLING, REPORTS]], ids=["one worker", "two workers"])
 def test_the_pollers_are_those_of_the_stacks_event_sources(handlers):
-    made, _ = stack(handlers=handlers)
-    sources = Synthesised.from_stack(made).of_type("AWS::Lambda::EventSourceMapping")
+    sources = synth(handlers=handlers).of_type("AWS::Lambda::EventSourceMapping")
     work = Workload(workers=len(handlers))
     assert sum(map(pollers, sources)) == pollers_of(len(handlers), work.queues - len(handlers))
 

@@ -141,6 +141,7 @@ def user_project(tmp_path):
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_app_of_the_page_on_deploying_synthesises_in_a_project_of_ones_own(
     user_project, site_packages, monkeypatch
 ):

@@ -8,7 +8,7 @@ from duetime.cdk import Deployment, Handlers
 from duetime.cdk.environment import LARGEST
 from duetime.errors import SettingsError
 from duetime.settings import Settings
-from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack, text
+from tests.infra.synthesis import BILLING, ROOT, stack, synth, text
 
 ARN = "arn:aws:iam::123456789012:role/service-{:04d}"
 
@@ -59,11 +59,12 @@ def test_the_queues_of_too_many_workers_are_rejected():
 def test_an_environment_of_the_largest_size_is_accepted():
     for count in range(60, 0, -1):
         try:
-            made, _ = stack(settings=Settings(identities=identities(count)), deployment=Deployment(api=False))
+            synthesised = synth(
+                settings=Settings(identities=identities(count)), deployment=Deployment(api=False)
+            )
         except SettingsError:
             continue
         break
-    synthesised = Synthesised.from_stack(made)
     largest = max(deployed(synthesised.environment(name)) for name in synthesised.functions())
     entry = len(json.dumps(identities(1))) + 8
     assert LARGEST - 250 - entry < largest <= LARGEST

@@ -5,7 +5,7 @@ import pytest
 from duetime.cdk import Deployment
 from duetime.errors import SettingsError
 from duetime.settings import Settings
-from tests.infra.synthesis import Synthesised, stack, text
+from tests.infra.synthesis import Synthesised, stack, synth, text
 
 
 def let_send(synthesised):
@@ -71,8 +71,7 @@ def test_rules_of_jobs_may_call_dispatch_and_failures_go_to_the_failure_queue(sy
 
 
 def test_rules_of_another_bus_are_named_with_it():
-    made, _ = stack(settings=Settings(event_bus="orders"))
-    there = Synthesised.from_stack(made)
+    there = synth(settings=Settings(event_bus="orders"))
     assert text(there.one("AWS::Lambda::Permission", Principal="events.amazonaws.com")["SourceArn"]).endswith(
         ":rule/orders/duetime-*"
     )
@@ -89,15 +88,18 @@ def test_with_events_off_nothing_is_published_or_sent():
 
 
 def test_a_setting_creates_an_own_bus():
-    made, _ = stack(settings=Settings(event_bus="orders"), deployment=Deployment(own_bus=True))
-    assert Synthesised.from_stack(made).one("AWS::Events::EventBus")["Name"] == "orders"
+    assert (
+        synth(settings=Settings(event_bus="orders"), deployment=Deployment(own_bus=True)).one(
+            "AWS::Events::EventBus"
+        )["Name"]
+        == "orders"
+    )
     with pytest.raises(SettingsError, match="own_bus"):
         stack(deployment=Deployment(own_bus=True))
 
 
 def test_mails_are_sent_from_one_address_and_by_this_deployments_templates_alone():
-    made, _ = stack(settings=Settings(mail_from="duetime@example.com"))
-    synthesised = Synthesised.from_stack(made)
+    synthesised = synth(settings=Settings(mail_from="duetime@example.com"))
     [mails] = [right for right in synthesised.rights("notify") if "ses:SendTemplatedEmail" in right["Action"]]
     assert [text(mail).rpartition(":")[2] for mail in mails["Resource"]] == [
         "identity/*",
@@ -122,8 +124,7 @@ def test_a_mail_service_that_is_away_for_hours_needs_no_redrive(synthesised):
 
 def test_an_existing_topic_is_not_created():
     arn = "arn:aws:sns:eu-west-1:123456789012:ops"
-    made, _ = stack(settings=Settings(topic_arn=arn))
-    synthesised = Synthesised.from_stack(made)
+    synthesised = synth(settings=Settings(topic_arn=arn))
     assert [topic["TopicName"] for topic in synthesised.of_type("AWS::SNS::Topic")] == ["duetime-alarms"]
     [publish] = [right for right in synthesised.rights("notify") if "sns:Publish" in right["Action"]]
     assert publish["Resource"] == arn

@@ -10,7 +10,7 @@ from duetime.cdk import Deployment
 from duetime.cdk.region import FIPS_ENVIRONMENT, FIPS_REGIONS
 from duetime.errors import SettingsError
 from duetime.settings import Settings
-from tests.infra.synthesis import Synthesised, stack
+from tests.infra.synthesis import Synthesised, stack, synth
 
 FIPS = Deployment(fips=True)
 
@@ -66,19 +66,20 @@ def in_a_function(monkeypatch):
 
 
 def test_by_default_no_function_has_a_variable_of_fips():
-    assert "FIPS" not in str(Synthesised.from_stack(stack(region="us-east-1")[0]).resources)
+    assert "FIPS" not in str(synth(region="us-east-1").resources)
 
 
 def test_with_the_setting_each_function_calls_fips_endpoints():
-    functions = Synthesised.from_stack(stack(region="us-east-1", deployment=FIPS)[0]).functions()
+    functions = synth(region="us-east-1", deployment=FIPS).functions()
     for name, function in functions.items():
         assert function["Environment"]["Variables"].items() >= FIPS_ENVIRONMENT.items(), name
 
 
 def test_the_table_of_calls_has_each_service_that_the_functions_have_rights_on():
-    made, _ = stack(settings=Settings(mail_from="duetime@acme.example"), deployment=FIPS)
     rights = set()
-    for statement in Synthesised.from_stack(made).all_statements():
+    for statement in synth(
+        settings=Settings(mail_from="duetime@acme.example"), deployment=FIPS
+    ).all_statements():
         actions = statement["Action"]
         rights |= {right.partition(":")[0] for right in ([actions] if isinstance(actions, str) else actions)}
     called = {SERVICE_OF_RIGHTS.get(service, service) for service in rights - RIGHTS_WITHOUT_CALLS}

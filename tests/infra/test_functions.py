@@ -9,7 +9,7 @@ from duetime.cdk import Deployment, Handlers
 from duetime.cli.assembly import SynthesisedStack
 from duetime.cli.preflight_findings import KEPT_FREE, NEW_ACCOUNT
 from duetime.settings import Settings
-from tests.infra.synthesis import BILLING, ROOT, Synthesised, made_with, stack, text
+from tests.infra.synthesis import BILLING, ROOT, Synthesised, made_with, stack, synth, text
 
 ALL = (
     "deploy", "dispatch", "arm", "sweep", "catch-up", "salvage", "publish", "notify", "work-default", "api",
@@ -36,10 +36,9 @@ def test_a_function_runs_on_arm64_and_its_log_is_retained_for_a_month(synthesise
 
 
 def test_machines_python_memory_and_logs_are_settings():
-    made, _ = stack(
+    chosen = synth(
         deployment=Deployment(architecture="x86_64", python="3.12", worker_memory=1024, log_days=7)
     )
-    chosen = Synthesised.from_stack(made)
     work = chosen.functions()["work-default"]
     assert (work["Architectures"], work["Runtime"], work["MemorySize"]) == (["x86_64"], "python3.12", 1024)
     assert {group["RetentionInDays"] for group in chosen.of_type("AWS::Logs::LogGroup")} == {7}
@@ -47,8 +46,7 @@ def test_machines_python_memory_and_logs_are_settings():
 
 def test_the_functions_read_the_settings_that_the_deployment_was_given():
     settings = Settings(prefix="x-", lease=timedelta(minutes=2), enabled=False, due_shards=32, start="second")
-    made, _ = stack(settings=settings, deployment=Deployment(worker_memory=200))
-    chosen = Synthesised.from_stack(made)
+    chosen = synth(settings=settings, deployment=Deployment(worker_memory=200))
     for name in {function["FunctionName"] for function in chosen.of_type("AWS::Lambda::Function")} - {
         "x-console"
     }:
@@ -66,16 +64,14 @@ def test_the_functions_read_the_settings_that_the_deployment_was_given():
     ("function_memory", "sleeps"), [(128, {"sweep": 2, "arm": 2}), (10_240, {"sweep": 160, "arm": 80})]
 )
 def test_a_sleep_is_weighed_by_the_memory_that_the_function_has(function_memory, sleeps):
-    made, _ = stack(deployment=Deployment(function_memory=function_memory, worker_memory=128))
-    chosen = Synthesised.from_stack(made)
+    chosen = synth(deployment=Deployment(function_memory=function_memory, worker_memory=128))
     assert {name: int(chosen.environment(name)["DUETIME_SLEEPS_FROM"]) for name in sleeps} == sleeps
 
 
 @pytest.mark.parametrize("name", ["dispatch", "arm", "sweep", "catch-up", "salvage"])
 def test_each_step_knows_every_workers_queue(name):
     other = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT, concurrency=2)
-    made, _ = stack(handlers=[BILLING, other])
-    queues = text(Synthesised.from_stack(made).environment(name)["DUETIME_QUEUES"])
+    queues = text(synth(handlers=[BILLING, other]).environment(name)["DUETIME_QUEUES"])
     assert json.loads(queues).keys() == {"default", "reports", "system"}
 
 
@@ -119,8 +115,7 @@ def test_functions_fed_by_a_queue_get_single_messages_and_report_each(synthesise
 
 
 def test_workers_alone_get_as_many_messages_in_a_call_as_the_setting_allows_and_none_waits_for_another():
-    made, _ = stack(settings=Settings(worker_batch=10))
-    synthesised = Synthesised.from_stack(made)
+    synthesised = synth(settings=Settings(worker_batch=10))
     batches = {
         synthesised.function_names[source["FunctionName"]["Ref"]]: source
         for source in synthesised.of_type("AWS::Lambda::EventSourceMapping")
@@ -133,8 +128,7 @@ def test_workers_alone_get_as_many_messages_in_a_call_as_the_setting_allows_and_
 
 
 def test_provisioned_pollers_replace_the_bound_of_a_workers_calls_and_of_no_other_function():
-    made, _ = stack(deployment=Deployment(worker_pollers=200))
-    synthesised = Synthesised.from_stack(made)
+    synthesised = synth(deployment=Deployment(worker_pollers=200))
     sources = synthesised.of_type("AWS::Lambda::EventSourceMapping")
     [worker] = [source for source in sources if "ProvisionedPollerConfig" in source]
     assert synthesised.function_names[worker["FunctionName"]["Ref"]] == "duetime-work-default"
@@ -144,8 +138,7 @@ def test_provisioned_pollers_replace_the_bound_of_a_workers_calls_and_of_no_othe
 
 def test_dispatch_and_arm_have_a_part_of_the_memory_and_never_less_than_lambda_allows():
     for memory, *parts in ((1_024, 256, 512), (256, 128, 128), (128, 128, 128)):
-        made, _ = stack(deployment=Deployment(function_memory=memory))
-        functions = Synthesised.from_stack(made).functions()
+        functions = synth(deployment=Deployment(function_memory=memory)).functions()
         assert [functions[name]["MemorySize"] for name in ("dispatch", "arm", "sweep")] == [*parts, memory]
 
 
@@ -208,10 +201,11 @@ def test_the_sweep_comes_each_minute_and_the_catch_up_every_six_hours(synthesise
 
 
 def test_the_rates_of_the_passes_are_settings():
-    made, _ = stack(settings=Settings(sweep_rate=timedelta(minutes=2), catch_up_rate=timedelta(days=1)))
     expressions = {
         schedule["ScheduleExpression"]
-        for schedule in Synthesised.from_stack(made).of_type("AWS::Scheduler::Schedule")
+        for schedule in synth(
+            settings=Settings(sweep_rate=timedelta(minutes=2), catch_up_rate=timedelta(days=1))
+        ).of_type("AWS::Scheduler::Schedule")
     }
     assert expressions == {"rate(2 minutes)", "rate(1 day)"}
 

@@ -12,7 +12,7 @@ from cfnlint.config import ManualArgs
 from duetime.cdk import Deployment, Handlers, ManagedInstances
 from duetime.cdk.handlers import HandlersRejected
 from duetime.errors import SettingsError
-from tests.infra.synthesis import BILLING, Synthesised, stack
+from tests.infra.synthesis import BILLING, stack, synth
 from tests.infra.test_handlers import good
 from tests.infra.test_rules import NOT_OURS, validated
 
@@ -28,7 +28,7 @@ EXPORTS = Handlers(
 
 @pytest.fixture(scope="module")
 def made():
-    return Synthesised.from_stack(stack(handlers=[BILLING, EXPORTS])[0])
+    return synth(handlers=[BILLING, EXPORTS])
 
 
 def test_the_worker_runs_on_instances_in_the_given_network(made):
@@ -64,7 +64,7 @@ def test_the_other_workers_and_a_stack_without_the_option_have_nothing_of_it(mad
 def test_reserved_executions_are_those_of_other_workers():
     deployment = Deployment(reserved_concurrency=10)
     busy = replace(EXPORTS, concurrency=50)
-    made = Synthesised.from_stack(stack(handlers=[BILLING, busy], deployment=deployment)[0])
+    made = synth(handlers=[BILLING, busy], deployment=deployment)
     work = made.functions()["work-exports"]
     assert "ReservedConcurrentExecutions" not in work
     assert made.functions()["work-default"]["ReservedConcurrentExecutions"] == 10
@@ -107,6 +107,7 @@ def test_a_handlers_timeout_is_bounded_by_its_worker(tmp_path):
     assert managed.manifest(at_most=managed.timeout(Deployment())).types["ping"] == 3
 
 
+@pytest.mark.long
 def test_the_rules_of_aws_solutions_and_of_cloudformation_pass():
     stacked, _ = stack(handlers=[BILLING, EXPORTS], is_validated=True)
     assert validated(stacked) == []

@@ -7,7 +7,7 @@ import pytest
 from duetime.cdk import Deployment, Handlers
 from duetime.errors import SettingsError
 from duetime.settings import Settings
-from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack, text
+from tests.infra.synthesis import BILLING, ROOT, stack, synth, text
 
 LONGEST_PREFIX = "p" * 39 + "-"
 LONGEST_WORKER = "w" * (64 - len(f"{LONGEST_PREFIX}work-"))
@@ -33,8 +33,7 @@ def longest():
     reports = Handlers(app="tests.infra.apps.reports:app", worker=LONGEST_WORKER, source=ROOT)
     settings = Settings(prefix=LONGEST_PREFIX, mail_from="ops@example.com")
     deployment = Deployment(alarms="all", dashboard=True)
-    made, _ = stack(settings=settings, deployment=deployment, handlers=[BILLING, reports])
-    return Synthesised.from_stack(made)
+    return synth(settings=settings, deployment=deployment, handlers=[BILLING, reports])
 
 
 @pytest.mark.parametrize("kind", ALLOWED)

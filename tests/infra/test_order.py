@@ -9,7 +9,7 @@ from duetime.cdk import Handlers
 from duetime.model.manifest import Manifest, unpacked
 from duetime.settings import Settings
 from duetime.wakeups import system_jobs
-from tests.infra.synthesis import ROOT, Synthesised, stack
+from tests.infra.synthesis import ROOT, synth
 
 
 def manifest_of(synthesised, worker):
@@ -102,10 +102,9 @@ def test_jobs_are_reconciled_when_all_that_wakes_them_is_there(bundled):
 
 @pytest.mark.parametrize("changed", [{"event_bus": "orders"}, {"default_tz": "Europe/Paris"}])
 def test_a_setting_that_decides_on_jobs_has_them_reconciled(synthesised, changed):
-    made, _ = stack(settings=Settings(**changed))
     before, after = (
         {manifest["Worker"]: manifest for manifest in template.of_type("Custom::DuetimeManifest")}
-        for template in (synthesised, Synthesised.from_stack(made))
+        for template in (synthesised, synth(settings=Settings(**changed)))
     )
     assert all(before[worker] != after[worker] for worker in ("default", "system"))
 

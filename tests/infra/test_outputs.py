@@ -6,7 +6,7 @@ from aws_cdk.assertions import Template
 
 from duetime.cdk import Deployment, Duetime
 from duetime.settings import Settings
-from tests.infra.synthesis import BILLING, PAGE, Synthesised, stack, text
+from tests.infra.synthesis import BILLING, PAGE, Synthesised, stack, synth, text
 
 ALWAYS = {"ActionsTable", "JobsTable", "Failures"}
 ALARMS = {"Alarms", "Notifications"}
@@ -65,8 +65,7 @@ def test_two_schedulers_in_a_stack_have_different_outputs():
 
 
 def test_resources_have_the_deployments_tag():
-    made, _ = stack(settings=Settings(prefix="green-"))
-    synthesised = Synthesised.from_stack(made)
+    synthesised = synth(settings=Settings(prefix="green-"))
     for kind in ("AWS::DynamoDB::Table", "AWS::Lambda::Function", "AWS::SQS::Queue"):
         for properties in synthesised.of_type(kind):
             assert {"Key": "duetime", "Value": "green"} in properties["Tags"], kind

@@ -9,7 +9,7 @@ from duetime.cost.workload import Workload
 from duetime.errors import SettingsError
 from duetime.model.manifest import Manifest
 from duetime.settings import Settings
-from tests.infra.synthesis import BILLING, ROOT, Synthesised, caller, listed, stack, text
+from tests.infra.synthesis import BILLING, ROOT, Synthesised, caller, listed, stack, synth, text
 from tests.infra.test_cost import pollers
 
 REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT, concurrency=6)
@@ -36,8 +36,7 @@ def test_without_a_high_type_or_the_setting_there_is_no_high_queue(synthesised):
 
 
 def test_a_worker_with_a_high_type_has_a_second_queue_and_another_worker_has_none(with_a_high_type):
-    made, _ = stack(handlers=[BILLING, REPORTS])
-    two = Synthesised.from_stack(made)
+    two = synth(handlers=[BILLING, REPORTS])
     assert [name for name in queues(two) if "_high" in name] == ["duetime-due-reports_high"]
     bounds = sorted(
         (two.function_names[source["FunctionName"]["Ref"]], source["ScalingConfig"]["MaximumConcurrency"])
@@ -89,8 +88,7 @@ def test_only_its_worker_takes_from_a_high_queue_and_what_sends_to_due_queues_se
 
 
 def test_the_estimate_counts_a_high_queue(with_a_high_type):
-    made, _ = stack(handlers=[BILLING, REPORTS])
-    sources = Synthesised.from_stack(made).of_type("AWS::Lambda::EventSourceMapping")
+    sources = synth(handlers=[BILLING, REPORTS]).of_type("AWS::Lambda::EventSourceMapping")
     polled = [source for source in sources if "BatchSize" in source and "StartingPosition" not in source]
     work = Workload(workers=2, high_queues=1)
     assert len(polled) == work.queues

@@ -8,7 +8,7 @@ from duetime.errors import SettingsError
 from duetime.lambdas.loading import load_app
 from duetime.settings import Settings
 from tests.infra.counts import APPS, MOST_RESOURCES, resources
-from tests.infra.synthesis import PAGE, ROOT, Synthesised, stack
+from tests.infra.synthesis import PAGE, ROOT, Synthesised, stack, synth
 
 CRONTAB = Handlers(app="tests.infra.apps.crontab:app", source=ROOT)
 
@@ -76,10 +76,8 @@ def test_settings_that_are_given_win_over_the_profile_also_with_their_default_va
 
 def test_a_deployments_own_profile_the_argument_and_the_context_choose_the_same():
     expected = small()[0].resources.keys()
-    by_field, _ = stack(handlers=[CRONTAB], deployment=Deployment(profile="small"))
-    by_context, _ = stack(handlers=[CRONTAB], context={"duetime:profile": "small"})
-    assert Synthesised.from_stack(by_field).resources.keys() == expected
-    assert Synthesised.from_stack(by_context).resources.keys() == expected
+    assert synth(handlers=[CRONTAB], deployment=Deployment(profile="small")).resources.keys() == expected
+    assert synth(handlers=[CRONTAB], context={"duetime:profile": "small"}).resources.keys() == expected
 
 
 def test_the_context_gives_the_profile_and_what_wins_over_it():

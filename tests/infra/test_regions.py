@@ -5,12 +5,11 @@ import pytest
 from duetime.cdk import Deployment
 from duetime.errors import SettingsError
 from duetime.settings import Settings
-from tests.infra.synthesis import Synthesised, stack, text
+from tests.infra.synthesis import Synthesised, stack, synth, text
 
 
 def sign_in_of(region):
-    made, _ = stack(region=region)
-    return text(Synthesised.from_stack(made).environment("console")["DUETIME_SIGN_IN_URL"])
+    return text(synth(region=region).environment("console")["DUETIME_SIGN_IN_URL"])
 
 
 def test_the_sign_in_pages_in_govcloud_are_at_the_fips_endpoint():
@@ -19,10 +18,7 @@ def test_the_sign_in_pages_in_govcloud_are_at_the_fips_endpoint():
 
 
 def test_a_stack_without_a_region_decides_when_it_is_deployed():
-    made, _ = stack()
-    assert text(Synthesised.from_stack(made).environment("console")["DUETIME_SIGN_IN_URL"]).startswith(
-        "<InGovCloud ? https://"
-    )
+    assert text(synth().environment("console")["DUETIME_SIGN_IN_URL"]).startswith("<InGovCloud ? https://")
 
 
 REMEDY = r"the region cn-north-1 has no Cognito user pools; set people_api=false"
@@ -42,8 +38,7 @@ def test_the_region_of_cdks_command_line_counts_for_a_stack_without_one(monkeypa
 
 @pytest.mark.parametrize("deployment", [{"people_api": False}, {"api": False}])
 def test_a_deployment_without_people_needs_no_cognito(deployment):
-    made, _ = stack(region="cn-north-1", deployment=Deployment(**deployment))
-    synthesised = Synthesised.from_stack(made)
+    synthesised = synth(region="cn-north-1", deployment=Deployment(**deployment))
     assert not [part for part in synthesised.resources.values() if "Cognito" in part["Type"]]
     assert "console" not in synthesised.functions()
     assert "DUETIME_CONSOLE_URL" not in synthesised.environment("notify")

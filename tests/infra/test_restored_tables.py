@@ -8,7 +8,7 @@ from duetime.cdk import Deployment
 from duetime.errors import SettingsError
 from duetime.lambdas.deploy import MANIFEST_RESOURCE
 from duetime.settings import Settings
-from tests.infra.synthesis import Synthesised, caller, stack
+from tests.infra.synthesis import Synthesised, caller, stack, synth
 
 ARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/{}/stream/2027-06-01T09:00:00.000"
 LOST = ("duetime-actions", "duetime-jobs")
@@ -81,10 +81,9 @@ def test_anything_but_the_arn_of_a_stream_is_rejected(wrong):
 
 def test_a_stack_over_replicas_owns_no_table_and_reads_which_region_is_active():
     streams = {f"{kind}_stream": ARN.format(f"duetime-{kind}") for kind in ("actions", "jobs")}
-    made, _ = stack(
+    synthesised = synth(
         settings=Settings(regions_table="duetime-regions"), deployment=Deployment(replica=True, **streams)
     )
-    synthesised = Synthesised.from_stack(made)
     assert not synthesised.of_type("AWS::DynamoDB::Table")
     assert sources(synthesised) == set(streams.values())
     roles = [json.dumps(role) for role in synthesised.of_type("AWS::IAM::Role")]

@@ -14,7 +14,7 @@ from duetime.model.action import ActionRef
 from duetime.model.job import JobRef
 from duetime.settings import Settings
 from tests.infra.rights import actions, allowed
-from tests.infra.synthesis import Synthesised, listed, stack, text
+from tests.infra.synthesis import listed, synth, text
 
 
 def test_no_role_may_do_everything_or_touch_anything(synthesised):
@@ -183,8 +183,7 @@ def test_arm_may_set_timers_in_their_group_only_and_hand_over_one_role_to_the_sc
 
 
 def test_with_the_wheel_no_role_may_set_timers():
-    made, _ = stack(settings=Settings(timers="wheel"))
-    wheel = Synthesised.from_stack(made)
+    wheel = synth(settings=Settings(timers="wheel"))
     assert not any("schedule/duetime-actions/" in arn for _, arn in allowed(wheel.all_statements()))
     assert not any(action.startswith(EVENTBRIDGE) for action in actions(wheel.rights("arm")))
 
@@ -245,8 +244,7 @@ def test_the_api_alone_may_read_logs_and_only_those_of_workers(synthesised):
 
 
 def test_the_api_may_read_the_due_order_that_the_deployment_has():
-    made, _ = stack(settings=Settings(due_order=True))
-    synthesised = Synthesised.from_stack(made)
+    synthesised = synth(settings=Settings(due_order=True))
     readers = {
         name
         for name in synthesised.functions()

@@ -44,13 +44,14 @@ from tests.functions.undelivered_inputs import records_in, stream_event, with_bo
 from tests.infra.api_calls import ask_all
 from tests.infra.calls import Recorder, allows
 from tests.infra.synthesis import Synthesised, caller, listed, named, stack
+from tests.quick_moto import fast_path
 
 __all__ = ["load"]
 
 
 @pytest.fixture
 def recorder(deployed):
-    with Recorder().recording() as made:
+    with fast_path(), Recorder().recording() as made:
         yield made
 
 

@@ -71,6 +71,7 @@ def test_the_rules_are_evaluated():
         validated(made)
 
 
+@pytest.mark.long
 def test_cloudformations_own_rules_pass(synthesised_twice):
     made, scheduler = synthesised_twice
     for grant in (scheduler.grant_schedule, scheduler.grant_manage_jobs):

@@ -4,15 +4,14 @@ import pytest
 
 from duetime.cdk import Deployment
 from duetime.environment import runbook_place, worker_concurrency
-from tests.infra.synthesis import Synthesised, stack
+from tests.infra.synthesis import synth
 
 THERE = "https://wiki.example.com/duetime"
 
 
 @pytest.fixture(scope="module")
 def environments():
-    made, _ = stack(deployment=Deployment(runbook=THERE, worker_concurrency=25))
-    synthesised = Synthesised.from_stack(made)
+    synthesised = synth(deployment=Deployment(runbook=THERE, worker_concurrency=25))
     return {name: synthesised.environment(name) for name in synthesised.functions()}
 
 

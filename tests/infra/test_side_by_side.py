@@ -1,7 +1,7 @@
 """Two versions of one app, deployed beside each other in one account under different prefixes."""
 
 from duetime.settings import Settings
-from tests.infra.synthesis import Synthesised, stack
+from tests.infra.synthesis import synth
 
 NAMED = (
     "TableName",
@@ -31,8 +31,7 @@ def names(synthesised):
 
 
 def test_deployments_of_different_prefixes_share_no_name(synthesised):
-    made, _ = stack(settings=Settings(prefix="green-"))
-    blue, green = names(synthesised), names(Synthesised.from_stack(made))
+    blue, green = names(synthesised), names(synth(settings=Settings(prefix="green-")))
     assert blue.isdisjoint(green)
     assert len(blue) == len(green)
     assert {kind for kind, _ in blue} >= {

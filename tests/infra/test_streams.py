@@ -9,7 +9,7 @@ from duetime.lambdas.arm import FILTERS
 from duetime.lambdas.publish import action_filters, job_filters
 from duetime.settings import Settings
 from duetime.wakeups.arm import FULL_BATCH
-from tests.infra.synthesis import Synthesised, stack
+from tests.infra.synthesis import synth
 
 MOST_FILTERS = 5
 """The default of an event source."""
@@ -35,8 +35,7 @@ def test_arm_knows_a_full_batch(synthesised):
 )
 def test_publish_reads_both_tables_for_six_hours_and_then_leaves_a_batch_to_salvage(events, audits, tenants):
     settings = Settings(events=events, audit_events=audits, tenants=tenants)
-    made, _ = stack(settings=settings)
-    synthesised = Synthesised.from_stack(made)
+    synthesised = synth(settings=settings)
     sources = readers(synthesised, "publish")
     filters = [
         [json.loads(pattern["Pattern"]) for pattern in one["FilterCriteria"]["Filters"]] for one in sources

@@ -4,7 +4,7 @@ from duetime.aws.tables import ACTIONS, JOBS, actions_shape, create_table_reques
 from duetime.cdk import Deployment
 from duetime.cdk.queues import NOTIFY_RECEIVES
 from duetime.settings import Settings
-from tests.infra.synthesis import Synthesised, stack
+from tests.infra.synthesis import synth
 
 
 @pytest.fixture(params=[ACTIONS, JOBS], ids=lambda shape: shape.name)
@@ -17,8 +17,7 @@ def table(synthesised, shape):
 
 
 def test_the_actions_table_has_the_due_order_if_a_setting_enables_it():
-    made, _ = stack(settings=Settings(due_order=True))
-    indexes = table(Synthesised.from_stack(made), ACTIONS)["GlobalSecondaryIndexes"]
+    indexes = table(synth(settings=Settings(due_order=True)), ACTIONS)["GlobalSecondaryIndexes"]
     expected = create_table_request(actions_shape(due_order=True), "duetime-actions")
     assert indexes == expected["GlobalSecondaryIndexes"]
     assert {index["IndexName"] for index in indexes} >= {"tenant_due"}
@@ -53,8 +52,7 @@ def policies(synthesised):
 
 def test_tables_outlive_the_stack_unless_a_setting_disables_it(synthesised):
     assert policies(synthesised) == {("Retain", "Retain")}
-    made, _ = stack(deployment=Deployment(keep_data=False))
-    thrown_away = Synthesised.from_stack(made)
+    thrown_away = synth(deployment=Deployment(keep_data=False))
     assert policies(thrown_away) == {("Delete", "Delete")}
     assert not any(
         table["DeletionProtectionEnabled"] for table in thrown_away.of_type("AWS::DynamoDB::Table")
@@ -99,8 +97,7 @@ def test_every_queue_is_encrypted_retains_messages_for_two_weeks_and_needs_tls(s
 
 
 def test_everything_is_named_by_the_prefix():
-    made, _ = stack(settings=Settings(prefix="eu_"))
-    named = Synthesised.from_stack(made)
+    named = synth(settings=Settings(prefix="eu_"))
     assert {table["TableName"] for table in named.of_type("AWS::DynamoDB::Table")} == {
         "eu_actions",
         "eu_jobs",

@@ -23,7 +23,7 @@ from duetime.cdk import (
 )
 from duetime.errors import SettingsError
 from duetime.settings import Settings
-from tests.infra.synthesis import BILLING, ROOT, Synthesised, caller, stack, text
+from tests.infra.synthesis import BILLING, ROOT, Synthesised, caller, stack, synth, text
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +44,7 @@ def granted():
 
 @pytest.fixture(scope="module")
 def usual():
-    made, _ = stack(deployment=Deployment(alarms="all", dashboard=True))
-    return Synthesised.from_stack(made)
+    return synth(deployment=Deployment(alarms="all", dashboard=True))
 
 
 def with_property(synthesised, name, value):

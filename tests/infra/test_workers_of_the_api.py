@@ -6,7 +6,7 @@ from duetime.cdk import Handlers
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.handlers import HandlersRejected
 from duetime.cdk.install import NotInstalled
-from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack
+from tests.infra.synthesis import BILLING, ROOT, synth
 from tests.infra.test_bundles import HERE, imported
 from tests.infra.test_bundles import what_lambda_has as what_lambda_has  # noqa: PLC0414 - a fixture
 
@@ -14,8 +14,7 @@ REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=
 
 
 def test_the_api_comes_after_every_manifest_so_every_type_has_a_route():
-    made, _ = stack(handlers=[BILLING, REPORTS])
-    two = Synthesised.from_stack(made)
+    two = synth(handlers=[BILLING, REPORTS])
     manifests = {n for n, resource in two.resources.items() if resource["Type"] == "Custom::DuetimeManifest"}
     [api] = [n for n, name in two.function_names.items() if name == "duetime-api"]
     assert len(manifests) == 3
@@ -23,8 +22,7 @@ def test_the_api_comes_after_every_manifest_so_every_type_has_a_route():
 
 
 def test_the_api_reads_the_payloads_of_all_workers(what_lambda_has, tmp_path):
-    made, _ = stack(handlers=[BILLING, REPORTS])
-    named = Synthesised.from_stack(made).environment("api")["DUETIME_APP"]
+    named = synth(handlers=[BILLING, REPORTS]).environment("api")["DUETIME_APP"]
     assert named == "examples.billing:app tests.infra.apps.reports:app"
     Bundle(HERE, (BILLING, REPORTS), has_api=True).make(tmp_path)
     loaded = imported(tmp_path, what_lambda_has, "api", app=named)
