@@ -5,18 +5,20 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from botocore import useragent
+from botocore import hooks, useragent
 from moto.core import responses
 from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.utilities import dynamo_to_dict
+from moto.ses.models import ses_backends
 
 from duetime.expressions.values import NotCovered
-from duetime.local import moto_patches
+from duetime.local import addresses, moto_patches
 from duetime.local.addresses import ACCOUNT
 from duetime.local.call_lock import CallLock
 from duetime.local.fast_path import dynamodb, indexes, query, requests, tables
 from duetime.local.fast_path.requests import FastPath, activate
 from duetime.local.moto_patches import replaced
+from duetime.local.notifications import LocalNotifications
 
 REGION = "eu-west-1"
 """The region of the tests' account."""
@@ -25,6 +27,18 @@ REGION = "eu-west-1"
 _PATH = FastPath(CallLock())
 """One for all tests of this process: what moto has accepted once is valid in each account."""
 
+_begin_aliaser = hooks.EventAliaser.__init__
+_aliases: dict[str, str] = {}
+
+
+def _share_aliases(aliaser: Any, *args: Any) -> None:
+    """Begin with the aliases of event names that another session has found."""
+    _begin_aliaser(aliaser, *args)
+    if aliaser._event_aliases == hooks.EVENT_ALIASES:
+        aliaser._alias_name_cache = _aliases
+
+
+hooks.EventAliaser.__init__ = _share_aliases
 responses.method_names_from_class = functools.cache(responses.method_names_from_class)
 useragent.sanitize_user_agent_string_component = functools.cache(
     useragent.sanitize_user_agent_string_component
@@ -80,3 +94,36 @@ def items_of(table: str) -> list[dict[str, Any]]:
     """Return all items of a table on moto, as a scan would."""
     found = dynamodb_backends[ACCOUNT][REGION].tables[table].all_items()
     return [{name: dynamo_to_dict(value) for name, value in item.attrs.items()} for item in found]
+
+
+_mail_templates: dict[str, dict[str, Any]] = {}
+"""By their prefix, as the first local cloud of this process made them by requests."""
+
+
+@contextmanager
+def quick_local_clouds() -> Iterator[None]:
+    """Let each local cloud after the first know what moto has accepted, and have the mail templates made."""
+
+    def wrap(original: Any) -> Any:
+        def make_templates(notifications: Any, prefix: str) -> None:
+            made = ses_backends[ACCOUNT][addresses.REGION].templates
+            if prefix in _mail_templates:
+                made.update({**_mail_templates[prefix], **made})
+                return
+            original(notifications, prefix)
+            _mail_templates[prefix] = dict(made)
+
+        return make_templates
+
+    def share(original: Any) -> Any:
+        def begin(path: FastPath, lock: CallLock) -> None:
+            original(path, lock)
+            path._accepted = _PATH._accepted
+
+        return begin
+
+    with (
+        replaced(LocalNotifications, "_make_templates", wrap),
+        replaced(FastPath, "__init__", share),
+    ):
+        yield

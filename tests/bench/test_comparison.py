@@ -68,6 +68,7 @@ def test_duetimes_cadences_are_computed_in_a_separate_process(embedded):
     assert words["0 0 31 2 *, which never comes"] == "refused NeverFires"
 
 
+@pytest.mark.long
 def test_every_run_is_recorded_and_none_is_early(embedded):
     with embedded.playing() as cast:
         [until_last, ran] = burst(cast)

@@ -9,6 +9,7 @@ from duetime.local import LocalCloud, LocalOptions
 from duetime.local.addresses import queue_arn
 from duetime.settings import Settings
 from duetime.testing import WorkerDied
+from tests.quick_moto import quick_local_clouds
 
 PATIENCE = 30
 """Seconds. Events take one or two; a busy machine may need more."""
@@ -76,6 +77,13 @@ SHORT = Settings(
     clock_skew=timedelta(0),
     grace=timedelta(seconds=1),
 )
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quick_clouds():
+    """Start the local clouds of this process with what the first one has learnt."""
+    with quick_local_clouds():
+        yield
 
 
 @pytest.fixture

@@ -55,6 +55,7 @@ def begin(data, tmp_path):
     return begin
 
 
+@pytest.mark.long
 def test_kills_lose_no_action_and_repeat_none_that_ended_and_jobs_go_on(data, begin, tmp_path):
     dice, file = random.Random(5), tmp_path / "runs"  # noqa: S311 - when each process dies
     accepted = begin(0, dice.random()) | begin(10_000, dice.random())

@@ -60,6 +60,7 @@ def test_a_tenant_is_exported_and_erased_on_the_local_cloud(cloud, tmp_path):
     ]
 
 
+@pytest.mark.long
 def test_the_trail_of_a_tenant_goes_on_after_its_erase(cloud, tmp_path):
     def change():
         words = ("schedule", "note", "--payload", '{"text": "later"}', "--in", "9d", "--url", cloud.url)

@@ -102,6 +102,7 @@ def test_a_breaker_opens_probes_and_closes_and_its_state_is_in_the_file(database
     assert "a probe succeeds" in (held_by or "")
 
 
+@pytest.mark.long
 def test_whatever_is_killed_at_any_instant_loses_no_action_and_settles_each_once(database, runs):
     accepted, dice = {}, random.Random(3)  # noqa: S311 - when each process dies
     for attempt in range(6):

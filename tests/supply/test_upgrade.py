@@ -12,6 +12,9 @@ import pytest
 from tests.supply.golden_rows import call
 from tests.supply.project import ROOT
 
+pytestmark = pytest.mark.long
+"""Four processes; the suite reads the golden rows of each release instead."""
+
 RELEASED = "9fa3342"
 """The commit whose package is 0.1.0."""
 

@@ -33,7 +33,7 @@ def test_a_healthy_deployment_passes_every_check(deploy):
 
 
 def test_it_leaves_no_probe_no_event_and_no_count(deploy):
-    deployment = deploy()
+    deployment = deploy(near_limit=timedelta(seconds=60), wake_early=timedelta(seconds=30))
     deployment.verify(far=True)
     rows = deployment.cloud.actions()
     assert {row.status.value for row in rows} == FINAL
