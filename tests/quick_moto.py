@@ -23,6 +23,9 @@ from duetime.local.notifications import LocalNotifications
 REGION = "eu-west-1"
 """The region of the tests' account."""
 
+OTHER_REGIONS = ("eu-central-1", "eu-west-3")
+"""Those of a standby and of the table of the active region."""
+
 
 _PATH = FastPath(CallLock())
 """One for all tests of this process: what moto has accepted once is valid in each account."""
@@ -59,6 +62,19 @@ def quick_moto() -> Iterator[None]:
         yield
 
 
+class _Regional:
+    """The fast path's answers from the tables of one region."""
+
+    form_of = staticmethod(dynamodb.form_of)
+
+    def __init__(self, region: str) -> None:
+        self._region = region
+
+    def answer(self, operation: str, body: Any, size: int) -> dict[str, Any]:
+        with replaced(tables, "REGION", lambda _: self._region):
+            return dynamodb.answer(operation, body, size)
+
+
 @contextmanager
 def fast_path() -> Iterator[None]:
     """Answer frequent requests of DynamoDB without moto's own road.
@@ -66,10 +82,12 @@ def fast_path() -> Iterator[None]:
     moto still answers the first request of each form, and all that fails. Requests that end here are not
     sent: a handler of botocore's event ``before-send`` does not hear them.
     """
-    services = {(dynamodb.TARGET, f"https://dynamodb.{REGION}.amazonaws.com/"): dynamodb}
+    services = {
+        (dynamodb.TARGET, f"https://dynamodb.{region}.amazonaws.com/"): _Regional(region)
+        for region in (REGION, *OTHER_REGIONS)
+    }
     with (
         replaced(requests, "_SERVICES", lambda _: services),
-        replaced(tables, "REGION", lambda _: REGION),
         replaced(query, "index_of", _index_without_stream),
         activate(_PATH),
     ):

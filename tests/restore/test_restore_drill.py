@@ -57,7 +57,8 @@ def test_without_any_evidence_all_that_was_due_since_the_restore_point_may_doubl
     }
 
 
-@pytest.mark.parametrize("is_lost", [True, pytest.param(False, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("is_lost", [True, False])
 def test_actions_scheduled_after_the_restore_point_are_listed_as_lost(drill, is_lost):
     story = Story(drill, "actions")
     if is_lost:

@@ -55,7 +55,8 @@ def test_all_nominal_times_since_the_restore_point_are_explained(drill, kinds):
     assert {entry.account.value for entry in found} <= {"executed", "missed", "pending"}
 
 
-@pytest.mark.parametrize("later", ["actions", pytest.param("jobs", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("later", ["actions", "jobs"])
 def test_tables_restored_to_different_times_are_consistent_and_each_time_is_accounted_for(drill, later):
     story = Story(drill, "actions", "jobs", later=later)
     restore = story.restore()
