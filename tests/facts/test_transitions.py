@@ -1,0 +1,431 @@
+"""Each transition changes exactly its fields of a row: none is forgotten, and no other is touched."""
+
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from duetime.model import transition
+from duetime.model.action import KEPT_ATTEMPTS, Action, Attempt, Ending, SkipReason, Status
+from duetime.model.active_region import FENCES, ActiveRegion, epoch_of, next_fence
+from duetime.model.debounce import applied_if_taken, awaits_first_run, coalesced
+from duetime.model.expiry import Expiry
+from duetime.model.hand_over import HandOverTerms, Progress
+from duetime.model.lease import (
+    LONGEST_ALONE,
+    Applied,
+    ClaimTerms,
+    Rejected,
+    Renewed,
+    Settlement,
+    applied_if_mine,
+    deferred_if_mine,
+    outlasts,
+    released_if_mine,
+    renewed_if,
+)
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TICK, SECOND, MINUTE, HOUR = (
+    timedelta(microseconds=1),
+    timedelta(seconds=1),
+    timedelta(minutes=1),
+    timedelta(hours=1),
+)
+LEASE, SKEW = 5 * MINUTE, 5 * SECOND
+
+FIRST = Attempt(NOON, NOON + SECOND, "worker-0")
+PENDING = Action(
+    tenant_id="acme",
+    id="a-1",
+    type="mail",
+    due_at=NOON + HOUR,
+    due_shard="3",
+    created_by="ada",
+    payload="{}",
+    generation=4,
+    fence=7,
+    attempt=2,
+    recoveries=1,
+    first_due_at=NOON,
+    attempts=(FIRST,),
+    retry="[9]",
+    held_by="a former pause",
+    progress="0.5",
+    progress_note="half",
+    completion="an earlier one",
+    result="1",
+    rate_slot=NOON,
+    waits_for="another",
+    unmet="an earlier one",
+    continued=3,
+)
+RUNNING = replace(PENDING, status=Status.PROCESSING, lease_until=NOON + LEASE, claim_nonce="n-0", retry="[9]")
+TERMS = ClaimTerms(
+    now=NOON + 2 * HOUR,
+    lease_until=NOON + 2 * HOUR + LEASE,
+    skew=SKEW,
+    nonce="n-1",
+    instance="worker-1",
+    queued_at=NOON + 2 * HOUR - SECOND,
+    retry="[3]",
+    held_by="a pause",
+)
+
+
+def changes(before, after):
+    """Return the fields that differ, with their new values."""
+    pairs = (
+        (field.name, getattr(before, field.name), getattr(after, field.name)) for field in fields(before)
+    )
+    return {name: new for name, old, new in pairs if old != new}
+
+
+BEGUN = {
+    "fence": 8,
+    "attempts": (FIRST, Attempt(TERMS.queued_at, TERMS.now, "worker-1")),
+    "lease_until": TERMS.lease_until,
+    "claim_nonce": "n-1",
+    "held_by": "a pause",
+    "progress": None,
+    "progress_note": None,
+}
+
+
+def test_a_claim_begins_another_attempt_and_a_take_over_repeats_the_lost_one():
+    assert changes(PENDING, transition.started(PENDING, TERMS)) == {
+        **BEGUN,
+        "status": Status.PROCESSING,
+        "attempt": 3,
+    }
+    assert changes(RUNNING, transition.started(RUNNING, TERMS)) == {**BEGUN, "recoveries": 2}
+
+
+@pytest.mark.parametrize(("times_out", "is_recovery"), [(timedelta(0), False), (TICK, True)])
+def test_a_take_over_of_a_hand_over_that_has_timed_out_is_no_recovery(times_out, is_recovery):
+    row = replace(RUNNING, handed_over=7, times_out_at=TERMS.now + times_out)
+    assert transition.started(row, TERMS).recoveries == 1 + is_recovery
+
+
+def test_a_claim_stores_the_policy_and_the_pause_only_if_the_row_has_none_of_its_own():
+    first = transition.started(replace(PENDING, retry=None), replace(TERMS, held_by=None))
+    assert (first.retry, first.held_by) == ("[3]", "a former pause")
+    assert transition.started(PENDING, replace(TERMS, epoch=2)).fence == 2 * FENCES
+
+
+def test_a_row_is_fenced_off_by_its_next_fence():
+    assert changes(RUNNING, transition.fenced_off(RUNNING)) == {"fence": 8, "claim_nonce": None}
+
+
+ENDED = replace(FIRST, finished_at=NOON + MINUTE, ending=Ending.RETRY, message="no ship")
+
+
+def test_a_run_that_is_retried_is_pending_again_at_its_new_due_time():
+    again = Settlement(
+        status=Status.PENDING, ending=Ending.RETRY, finished_at=NOON + MINUTE, message="no ship",
+        due_at=NOON + 3 * HOUR, continues=True,
+    )  # fmt: skip
+    assert changes(RUNNING, transition.settled(RUNNING, again)) == {
+        "status": Status.PENDING,
+        "attempts": (ENDED,),
+        "lease_until": None,
+        "claim_nonce": None,
+        "due_at": NOON + 3 * HOUR,
+        "generation": 5,
+        "continued": 4,
+    }
+    row = replace(RUNNING, first_due_at=None)
+    assert transition.settled(row, again).first_due_at == RUNNING.due_at
+    assert transition.settled(row, replace(again, continues=False)).continued == 3
+
+
+def test_a_run_that_ends_keeps_its_times_and_stores_its_result():
+    end = Settlement(
+        status=Status.EXECUTED, ending=Ending.EXECUTED, finished_at=NOON + MINUTE, kept_until=NOON + 9 * HOUR,
+        completion="c", result="2",
+    )  # fmt: skip
+    ended = replace(FIRST, finished_at=NOON + MINUTE, ending=Ending.EXECUTED)
+    assert changes(RUNNING, transition.settled(RUNNING, end)) == {
+        "status": Status.EXECUTED,
+        "attempts": (ended,),
+        "lease_until": None,
+        "claim_nonce": None,
+        "kept_until": NOON + 9 * HOUR,
+        "completion": "c",
+        "result": "2",
+    }
+    after = transition.settled(RUNNING, replace(end, completion=None, result=None))
+    assert (after.completion, after.result) == ("an earlier one", "1")
+    many = replace(RUNNING, attempts=(FIRST,) * (KEPT_ATTEMPTS + 1))
+    assert transition.settled(many, end).attempts == (*(FIRST,) * (KEPT_ATTEMPTS - 1), ended)
+
+
+def test_a_hand_over_and_its_heartbeats_change_only_their_own_fields():
+    terms = HandOverTerms(
+        at=NOON + MINUTE, waits_until=NOON + HOUR, times_out_at=NOON + 2 * HOUR, beat_seconds=60, key="k",
+        question="May it?", on_reject="execute",
+    )  # fmt: skip
+    handed = transition.handed_over(RUNNING, terms)
+    assert changes(RUNNING, handed) == {
+        "lease_until": NOON + HOUR,
+        "handed_over": 7,
+        "handed_over_at": NOON + MINUTE,
+        "times_out_at": NOON + 2 * HOUR,
+        "beat_seconds": 60,
+        "hand_over_key": "k",
+        "is_awaited": True,
+        "question": "May it?",
+        "on_reject": "execute",
+    }
+    later = NOON + 90 * MINUTE
+    assert changes(handed, transition.beaten(handed, later, None)) == {"lease_until": later}
+    progress = Progress(0.75, "more")
+    reported = {"progress": "0.75", "progress_note": "more"}
+    assert changes(handed, transition.beaten(handed, later, progress)) == {"lease_until": later, **reported}
+    assert changes(handed, transition.reported(handed, progress)) == reported
+
+
+def test_a_skip_names_its_reason_and_a_predecessor_stays_in_the_row():
+    how = {"by": "planner", "at": NOON + MINUTE, "kept_until": NOON + 9 * HOUR}
+    changed = {"changed_by": "planner", "changed_at": NOON + MINUTE, "kept_until": NOON + 9 * HOUR}
+    assert changes(PENDING, transition.skipped(PENDING, SkipReason.PAUSED, note="a note", **how)) == {
+        "status": Status.SKIPPED,
+        "skip_reason": SkipReason.PAUSED,
+        "note": "a note",
+        **changed,
+    }
+    after = transition.skipped(PENDING, SkipReason.PREDECESSOR, note="it failed", **how)
+    assert (after.unmet, after.note) == ("it failed", "it failed")
+    assert transition.skipped(PENDING, SkipReason.PREDECESSOR, note="", **how).unmet == "predecessor"
+    assert changes(PENDING, transition.cancelled(PENDING, **how)) == {"status": Status.CANCELLED, **changed}
+
+
+def test_a_run_is_deferred_to_an_instant_of_its_rate_or_for_another_jobs_run():
+    until = NOON + 2 * HOUR
+    assert changes(PENDING, transition.deferred(PENDING, until=until, held_by="a rate")) == {
+        "due_at": until,
+        "rate_slot": until,
+        "generation": 5,
+        "held_by": "a rate",
+    }
+    row = replace(PENDING, first_due_at=None)
+    assert changes(row, transition.deferred(row, until=until, waits_for="a run")) == {
+        "due_at": until,
+        "first_due_at": row.due_at,
+        "generation": 5,
+        "waits_for": "a run",
+    }
+
+
+def test_a_held_row_is_released_to_its_own_time_or_at_once():
+    row = replace(PENDING, due_at=datetime.max.replace(tzinfo=UTC), unmet=None)
+    after = {"first_due_at": None, "generation": 5}
+    early, late = NOON - MINUTE, NOON + MINUTE
+    assert changes(row, transition.released(row, now=early, unmet=None)) == {**after, "due_at": NOON}
+    assert changes(row, transition.released(row, now=late, unmet=None)) == {**after, "due_at": late}
+    failed = transition.released(row, now=early, unmet="it failed")
+    assert changes(row, failed) == {**after, "due_at": early, "unmet": "it failed"}
+
+
+def test_a_dead_run_may_be_taken_over_once_its_lease_ended_longer_ago_than_the_skew():
+    end = RUNNING.lease_until
+    assert TERMS.length == LEASE
+    for at, may in ((end, False), (end + SKEW, False), (end + SKEW + TICK, True)):
+        assert replace(TERMS, now=at).may_take_over(RUNNING) is may
+    assert not TERMS.may_take_over(replace(RUNNING, lease_until=None))
+
+
+def test_a_dead_run_waits_for_a_process_of_its_own_for_a_while():
+    shared, end = replace(TERMS, shares_process=True), RUNNING.lease_until
+    moments = [end + SKEW, end + SKEW + TICK, end + LONGEST_ALONE - TICK, end + LONGEST_ALONE]
+    assert [replace(shared, now=at).must_be_alone(RUNNING) for at in moments] == [False, True, True, False]
+    assert not replace(TERMS, now=moments[1]).must_be_alone(RUNNING)
+    assert not replace(shared, now=moments[1]).must_be_alone(replace(RUNNING, status=Status.PENDING))
+    assert not shared.must_be_alone(replace(RUNNING, lease_until=None))
+
+
+def test_an_action_expires_at_its_instant_and_is_claimed_then_only_to_fail():
+    row = replace(PENDING, expires_at=NOON)
+    for on_expiry in ("skip", "fail"):
+        terms = replace(TERMS, expiry=Expiry(None, on_expiry))
+        for at, is_expired in ((NOON - TICK, False), (NOON, True)):
+            assert replace(terms, now=at).is_expired(row) is is_expired
+            assert replace(terms, now=at).may_claim(row) is (on_expiry == "fail" or not is_expired)
+    assert not TERMS.is_expired(PENDING)
+
+
+def test_a_region_claims_no_row_of_a_later_epoch():
+    row = replace(PENDING, fence=2 * FENCES)
+    assert [replace(TERMS, epoch=epoch).is_fenced_off(row) for epoch in (0, 1, 2, 3)] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert [epoch_of(fence) for fence in (FENCES - 1, FENCES, FENCES + 1)] == [0, 1, 1]
+    assert [next_fence(5, 0), next_fence(5, 1), next_fence(FENCES + 5, 1)] == [6, FENCES, FENCES + 6]
+
+
+def test_a_failover_begins_an_epoch_in_which_no_region_claims():
+    region = ActiveRegion(epoch=1, region="a", target="a", moved_at=NOON, by="ada", source="c")
+    fenced = region.fenced("b", at=NOON + HOUR, by="bea")
+    expected = ActiveRegion(epoch=2, region="", target="b", moved_at=NOON + HOUR, by="bea", source="a")
+    assert fenced == expected
+    assert fenced.fenced("b", at=NOON, by="bea").source == "a"
+    assert fenced.activated() == replace(expected, region="b")
+
+
+CANCELLED = replace(PENDING, status=Status.CANCELLED, changed_by="ada", changed_at=NOON)
+
+
+@pytest.mark.parametrize(
+    ("change", "is_mine"),
+    [
+        ({}, True),
+        ({"status": Status.SKIPPED}, False),
+        ({"changed_by": "bea"}, False),
+        ({"changed_at": NOON + TICK}, False),
+    ],
+)
+def test_a_change_whose_response_was_lost_is_known_by_its_status_actor_and_time(change, is_mine):
+    found = Rejected(replace(CANCELLED, **change))
+    outcome = applied_if_mine(found, Status.CANCELLED, by="ada", at=NOON)
+    assert outcome == (Applied(found.action) if is_mine else found)
+    assert applied_if_mine(Rejected(None), Status.CANCELLED, by="ada", at=NOON) == Rejected(None)
+
+
+@pytest.mark.parametrize(
+    ("change", "is_mine"),
+    [
+        ({}, True),
+        ({"status": Status.PROCESSING}, False),
+        ({"generation": 6}, False),
+        ({"due_at": NOON + TICK}, False),
+    ],
+)
+def test_a_deferral_and_a_release_are_known_by_their_generation_and_due_time(change, is_mine):
+    after = replace(transition.deferred(PENDING, until=NOON), **change)
+    expected = Applied(after) if is_mine else Rejected(after)
+    assert deferred_if_mine(Rejected(after), PENDING, NOON) == expected
+    assert deferred_if_mine(Rejected(None), PENDING, NOON) == Rejected(None)
+    released = transition.deferred(PENDING, until=NOON)
+    assert released_if_mine(Rejected(after), released) == expected
+    assert released_if_mine(Rejected(None), released) == Rejected(None)
+    assert released_if_mine(Applied(after), released) == Applied(after)
+    assert released_if_mine(Rejected(replace(after, unmet="x")), released) == Rejected(
+        replace(after, unmet="x")
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcome", "is_mine", "held"),
+    [
+        (Applied(RUNNING), False, Renewed(cancel_requested=False)),
+        (Applied(replace(RUNNING, cancel_requested_at=NOON)), False, Renewed(cancel_requested=True)),
+        (Rejected(RUNNING), False, None),
+        (Rejected(RUNNING), True, Renewed(cancel_requested=False)),
+        (Rejected(replace(RUNNING, fence=8)), True, None),
+        (Rejected(replace(RUNNING, status=Status.PENDING)), True, None),
+        (Rejected(None), True, None),
+    ],
+)
+def test_a_run_holds_its_row_under_its_fence_only(outcome, is_mine, held):
+    assert renewed_if(outcome, RUNNING, lambda _row: is_mine) == held
+
+
+def test_a_hand_over_outlasts_what_ends_by_then():
+    handed = replace(RUNNING, handed_over=7)
+    end = handed.lease_until
+    assert [outlasts(handed, until, NOON) for until in (end - TICK, end, end + TICK)] == [True, True, False]
+    assert [outlasts(handed, end, now) for now in (end - TICK, end)] == [True, False]
+    assert not outlasts(RUNNING, end, NOON)
+    assert not outlasts(replace(handed, lease_until=None), end, NOON)
+
+
+def test_a_completion_ends_a_hand_over_within_its_lease_only():
+    end = Settlement(status=Status.EXECUTED, ending=Ending.EXECUTED, finished_at=NOON)
+    completion, handed = replace(end, completion="c"), replace(RUNNING, handed_over=7)
+    assert end.may_end(RUNNING)
+    assert not completion.may_end(RUNNING)
+    assert completion.may_end(handed)
+    late = replace(completion, finished_at=handed.lease_until)
+    assert [late.may_end(handed), replace(late, finished_at=late.finished_at - TICK).may_end(handed)] == [
+        False,
+        True,
+    ]
+    assert not completion.may_end(replace(handed, lease_until=None))
+
+
+@pytest.mark.parametrize(
+    ("change", "is_mine"),
+    [
+        ({}, True),
+        ({"fence": 8}, False),
+        ({"status": Status.FAILED}, False),
+        ({"completion": "another"}, False),
+        ({"attempts": ()}, False),
+        ({"attempts": (replace(FIRST, finished_at=NOON + TICK),)}, False),
+    ],
+)
+def test_a_settle_whose_response_was_lost_is_known_by_its_fence_status_completion_and_end(change, is_mine):
+    end = Settlement(
+        status=Status.EXECUTED, ending=Ending.EXECUTED, finished_at=NOON + MINUTE, completion="c"
+    )
+    row = replace(transition.settled(RUNNING, end), **change)
+    assert end.has_ended(RUNNING, row) is is_mine
+    assert not end.has_ended(RUNNING, None)
+    without = replace(end, completion=None)
+    assert without.has_ended(RUNNING, row) is (is_mine or "completion" in change)
+
+
+CALL = replace(
+    PENDING,
+    id="a-222222222222",
+    due_at=NOON + 3 * HOUR,
+    payload='{"a":1}',
+    payload_version=2,
+    expires_at=NOON + 9 * HOUR,
+    rate_key="k",
+)
+
+
+def test_a_debounced_call_changes_the_pending_row_and_nothing_else():
+    row = replace(PENDING, debounce_until=NOON + 2 * HOUR, recent_calls="c1", coalesced=1)
+    assert changes(row, coalesced(row, CALL, by="bea", at=NOON + MINUTE)) == {
+        "due_at": NOON + 2 * HOUR,
+        "first_due_at": None,
+        "expires_at": NOON + 9 * HOUR,
+        "generation": 5,
+        "payload": '{"a":1}',
+        "payload_version": 2,
+        "rate_key": "k",
+        "coalesced": 2,
+        "recent_calls": "c1 222222222222",
+        "changed_by": "bea",
+        "changed_at": NOON + MINUTE,
+    }
+    unbounded = coalesced(replace(row, debounce_until=None), CALL, by="bea", at=NOON)
+    assert unbounded.due_at == CALL.due_at
+    large = coalesced(row, replace(CALL, payload_offloaded=True, payload="é"), by="bea", at=NOON)
+    assert (large.payload_offloaded, large.payload_size) == (True, 2)
+    stays = coalesced(replace(row, payload_offloaded=True), CALL, by="bea", at=NOON)
+    assert (stays.payload_offloaded, stays.payload_size) == (True, 7)
+    many = coalesced(replace(row, recent_calls="1 2 3 4 5 6 7 8"), CALL, by="bea", at=NOON)
+    assert many.recent_calls == "2 3 4 5 6 7 8 222222222222"
+
+
+def test_a_debounced_call_whose_response_was_lost_is_known_by_its_name():
+    changed = replace(PENDING, recent_calls="c1 c2")
+    later, other = replace(PENDING, recent_calls="c1 c2 c3"), replace(PENDING, recent_calls="c1 c3")
+    assert applied_if_taken(later, changed) == Applied(later)
+    assert applied_if_taken(other, changed) == Rejected(other)
+    for row in (None, PENDING):
+        assert applied_if_taken(row, changed) == Rejected(row)
+    assert applied_if_taken(later, PENDING) == Rejected(later)
+
+
+def test_only_a_row_that_never_ran_awaits_its_first_run():
+    row = replace(PENDING, attempt=0)
+    assert awaits_first_run(row)
+    assert not awaits_first_run(replace(row, attempt=1))
+    assert not awaits_first_run(replace(row, status=Status.PROCESSING))
