@@ -12,9 +12,12 @@ from typing import Any
 
 import boto3
 from botocore.exceptions import ClientError
+from moto.dynamodb.models import dynamodb_backends
 
+from duetime.local.addresses import ACCOUNT
 from tests.infra.calls import Call, allows, calls_of
 from tests.infra.synthesis import Synthesised, listed, named
+from tests.quick_moto import REGION
 
 _DENIED = "AccessDeniedException"
 
@@ -29,7 +32,6 @@ class StrictIam:
     """Whether IAM has distributed the role; before that, every call is denied."""
     denied: list[Call] = field(default_factory=list)
     made: list[Call] = field(default_factory=list)
-    _judging: bool = False
 
     @contextmanager
     def enforcing(self) -> Iterator["StrictIam"]:
@@ -40,18 +42,12 @@ class StrictIam:
         boto3.setup_default_session()
 
     def _judge(self, params: Mapping[str, Any], model: Any, **_about: Any) -> None:
-        if self._judging:
-            return
-        self._judging = True
-        try:
-            for call in calls_of(model.service_model.service_name, model.name, params):
-                seen = self._as_iam_sees(call)
-                self.made.append(seen)
-                if not (self.is_distributed and self._is_allowed(seen)):
-                    self.denied.append(seen)
-                    raise _denied(model.name, seen)
-        finally:
-            self._judging = False
+        for call in calls_of(model.service_model.service_name, model.name, params):
+            seen = self._as_iam_sees(call)
+            self.made.append(seen)
+            if not (self.is_distributed and self._is_allowed(seen)):
+                self.denied.append(seen)
+                raise _denied(model.name, seen)
 
     def _as_iam_sees(self, call: Call) -> Call:
         if not call.action.startswith("dynamodb:") or _exists(call.resource.partition("/")[0]):
@@ -66,7 +62,7 @@ class StrictIam:
 
 
 def _exists(table: str) -> bool:
-    return f"duetime-{table}" in boto3.client("dynamodb").list_tables()["TableNames"]
+    return f"duetime-{table}" in dynamodb_backends[ACCOUNT][REGION].tables
 
 
 def _denied(operation: str, call: Call) -> ClientError:

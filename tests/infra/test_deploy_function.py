@@ -15,6 +15,7 @@ from duetime.clock import SystemClock
 from duetime.lambdas.deploy import make_handler
 from duetime.model.manifest import Manifest
 from duetime.settings import Settings
+from tests.quick_moto import fast_path, quick_moto
 
 MANIFEST = Manifest("default", {"ping": 1})
 SAMPLE = json.loads((Path(__file__).parents[2] / "events/deploy.json").read_text())
@@ -28,7 +29,8 @@ def client(monkeypatch):
         ("DEFAULT_REGION", "eu-west-1"),
     ):
         monkeypatch.setenv(f"AWS_{name}", value)
-    with mock_aws(config={"core": {"mock_credentials": False, "passthrough": {"urls": ["127.0.0.1"]}}}):
+    options = {"core": {"mock_credentials": False, "passthrough": {"urls": ["127.0.0.1"]}}}
+    with mock_aws(config=options), quick_moto(), fast_path():
         yield boto3.client("dynamodb")
 
 

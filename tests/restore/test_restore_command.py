@@ -71,6 +71,7 @@ def test_the_json_has_the_same_facts(story, duetime):
     assert {row["id"] for row in listed} == held
 
 
+@pytest.mark.long
 def test_an_operator_decides_by_id_by_verdict_and_for_all(story, duetime):
     duetime("adopt", *options(story))
     table, one = options(story)[:2], story.actions["ran-after"].id

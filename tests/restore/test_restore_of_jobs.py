@@ -79,6 +79,7 @@ def test_tables_restored_to_different_times_are_consistent_and_each_time_is_acco
     assert set(ticks(drill).values()) == {1}
 
 
+@pytest.mark.long
 def test_a_damaged_job_stops_no_restore_and_is_reported(drill):
     story = Story(drill, "actions")
     key = {"pk": {"S": "system#ledger-tick"}, "sk": {"S": "current#definition"}}
