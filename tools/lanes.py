@@ -1,7 +1,8 @@
 """All checks that a change must pass, side by side: ``python -m tools ci``, which `.ci/run` calls.
 
-Check and test come first, since they find most. Then lanes that compute run beside lanes that wait. Each lane
-writes its own log in .cache/lanes. If a lane fails, its log is printed, and the others are ended.
+Lanes that compute run beside lanes that wait, so that no processor is idle; check and test find most, so they
+begin. Each lane writes its own log in .cache/lanes. If a lane fails, its log is printed, and the others are
+ended.
 """
 
 from __future__ import annotations
@@ -19,15 +20,20 @@ from dataclasses import dataclass, field
 from tools.commands import ROOT
 
 LOGS = ROOT / ".cache/lanes"
-FIRST = (("check", "make check"), ("test", "make test"))
 COMPUTING = (
+    ("check", "make check"),
     ("contract", "make contract"),
     ("chaos", "python -m tools chaos --seconds 20 --guards ''"),
     ("proof", "make proof SEEDS=700"),
     ("mutation", "python -m tools mutation --sample 60"),
     ("guards", "python -m tools guards"),
 )
-WAITING = (("e2e", "make e2e"), ("hours", "python -m tools hours"), ("browser", "make browser"))
+WAITING = (
+    ("test", "make test"),
+    ("e2e", "make e2e"),
+    ("hours", "python -m tools hours"),
+    ("browser", "make browser"),
+)
 SHOWN = 4
 """The last lines of a log that are printed if its lane passes."""
 
@@ -120,9 +126,7 @@ def main() -> int:
     """Run all lanes, and print the time of each; return 1 if one failed."""
     LOGS.mkdir(parents=True, exist_ok=True)
     began, lanes = time.monotonic(), Lanes()
-    lanes.run(FIRST)
-    if not lanes.has_failed:
-        lanes.run(COMPUTING, WAITING)
+    lanes.run(COMPUTING, WAITING)
     say("\nlane       minutes  ended")
     for lane in lanes.begun:
         say(f"{lane.name:9} {minutes(lane):>8}  {'passed' if lane.code == 0 else f'code {lane.code}'}")
