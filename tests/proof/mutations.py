@@ -500,13 +500,5 @@ BEGIN = {
     "13: a start at a reserved instant is counted": rates.FIRST,
     "13: a rest gives back no more than the burst": rates.FIRST,
     "a deferral needs the generation as read": rates.FIRST,
-    "runs without the lock count as its holders": 67,
-    "who was asked to stop is not run again": 158,
-    "a part of a pass that hangs leaves the others their share": 317,
-    "a run is counted once": 597,
-    "rows beyond a lowered number of due shards are found": 220,
 }
-"""The first seed to try for a guard that the first worlds do not need.
-
-It changes with the operations of the worlds; search it again then.
-"""
+"""The first seed to try for a guard that the first worlds do not need."""

@@ -24,6 +24,7 @@ from duetime.testing.contract.specimens import ACME, fresh
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.breakers import Breakers
 from duetime.worker.paused_work import PausedWork
+from tests.proof.failing_worlds import RemovedGuards
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
@@ -137,35 +138,59 @@ def first_broken(seeds):
     return None
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_breakers_open_one_at_a_time_probe_one_run_and_close(seed):
-    assert first_broken([seed]) is None
+def test_breakers_open_one_at_a_time_probe_one_run_and_close(few_seeds):
+    assert first_broken(few_seeds) is None
 
 
-def test_without_the_condition_on_the_count_two_breakers_open():
+@pytest.mark.long
+def test_breakers_open_one_at_a_time_in_many_more_worlds(many_seeds):
+    assert first_broken(many_seeds) is None
+
+
+def without_the_condition_on_the_count():
     def count_failure(self, new, opened):
         self.failures_by_type[new.tenant_id, new.type] = new
         if opened is not None:
             self.begin(opened)
         return True
 
-    with patch.object(MemoryWorkPauses, "count_failure", count_failure):
-        assert first_broken(range(12)) is not None
+    return patch.object(MemoryWorkPauses, "count_failure", count_failure)
 
 
-def any_two_probe(seeds):
-    return any(Probers(seed).two_probe() for seed in seeds)
+COUNT = "failures are counted only as they were read"
+REMOVED = RemovedGuards("breakers", first_broken, {COUNT: without_the_condition_on_the_count})
+
+
+def test_without_the_condition_on_the_count_two_breakers_open():
+    assert REMOVED.fails_without(COUNT)
+
+
+def first_two_probes(seeds):
+    """Return the first seed with which two runs probe at once; None if there is none."""
+    return next(((seed, "two runs probe at once") for seed in seeds if Probers(seed).two_probe()), None)
 
 
 def test_of_processes_that_know_an_open_breaker_one_probes():
-    assert not any_two_probe(range(50))
+    assert first_two_probes(range(12)) is None
 
 
-def test_without_the_condition_of_a_probe_two_runs_probe_at_once():
+@pytest.mark.long
+def test_of_processes_that_know_an_open_breaker_one_probes_with_many_more_seeds(many_seeds):
+    assert first_two_probes(range(many_seeds[0], many_seeds[-1] + 1)) is None
+
+
+def without_the_condition_of_a_probe():
     def replace_anything(self, old, new):
         del old
         self._put(new)
         return True
 
-    with patch.object(MemoryWorkPauses, "replace", replace_anything):
-        assert any_two_probe(range(50))
+    return patch.object(MemoryWorkPauses, "replace", replace_anything)
+
+
+PROBE = "a probe replaces only the pause that it read"
+PROBERS = RemovedGuards("probers", first_two_probes, {PROBE: without_the_condition_of_a_probe})
+
+
+def test_without_the_condition_of_a_probe_two_runs_probe_at_once():
+    assert PROBERS.fails_without(PROBE)

@@ -65,10 +65,20 @@ class World:
         return left
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_each_action_in_a_long_line_gets_its_slot(seed):
+def check(seed):
     with patch.object(slots, "MOST_WAITING", 3):
         world = World(seed)
         assert world.live() == []
     assert world.most > 0
     assert world.store.key_slots("acme", KEY).waiting == ()
+
+
+def test_each_action_in_a_long_line_gets_its_slot(few_seeds):
+    for seed in few_seeds:
+        check(seed)
+
+
+@pytest.mark.long
+def test_each_action_gets_its_slot_in_many_more_worlds(many_seeds):
+    for seed in many_seeds:
+        check(seed)

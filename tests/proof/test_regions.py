@@ -9,28 +9,18 @@ from duetime.jobs import known_region
 from duetime.jobs.known_region import KnownRegion
 from duetime.testing.two_regions import FIRST, SECOND
 from duetime.wakeups.failover import Switch
+from tests.proof.failing_worlds import RemovedGuards
 from tests.proof.regions import first_broken, prove_regions
 
-CHUNK, IN_MAKE_TEST, SHARE = 3, 6, 35
-"""`make proof` lives through one world of two regions for so many of one."""
 
-
-def pytest_generate_tests(metafunc):
-    """Add more worlds of two regions, a share of those that ``--seeds`` sets."""
-    if "first_of_more" in metafunc.fixturenames:
-        more = metafunc.config.getoption("--seeds", 20_000) // SHARE
-        metafunc.parametrize("first_of_more", range(IN_MAKE_TEST, IN_MAKE_TEST + more, CHUNK))
-
-
-@pytest.mark.parametrize("first", range(0, IN_MAKE_TEST, CHUNK))
-def test_no_two_live_leases_exist_after_a_failover_and_only_the_lag_is_lost(first):
-    for seed in range(first, first + CHUNK):
+def test_no_two_live_leases_exist_after_a_failover_and_only_the_lag_is_lost(few_seeds):
+    for seed in few_seeds:
         prove_regions(seed)
 
 
 @pytest.mark.long
-def test_the_same_holds_in_many_more_worlds(first_of_more):
-    for seed in range(first_of_more, first_of_more + CHUNK):
+def test_the_same_holds_in_many_more_worlds(many_seeds):
+    for seed in many_seeds:
         prove_regions(seed)
 
 
@@ -63,17 +53,20 @@ def renewals_that_ignore_the_epoch():
     return patch.object(KnownRegion, "is_current", lambda _self, _fence: True)
 
 
-@pytest.mark.parametrize(
-    "remove",
-    [
-        claims_that_ignore_the_epoch,
-        no_wait,
-        readings_that_are_trusted_for_ever,
-        renewals_that_ignore_the_epoch,
-    ],
+REMOVED = RemovedGuards(
+    "regions",
+    first_broken,
+    {
+        "a claim compares the epoch": claims_that_ignore_the_epoch,
+        "a failover waits until all know of it": no_wait,
+        "a reading of the epoch is trusted for a while": readings_that_are_trusted_for_ever,
+        "a renewal compares the epoch": renewals_that_ignore_the_epoch,
+    },
 )
-def test_without_a_guard_two_epochs_have_live_leases(remove):
-    with remove():
-        found = first_broken(range(60))
-    assert found is not None
-    assert "live leases of two epochs" in str(found[1])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("guard", REMOVED.removes)
+def test_without_a_guard_two_epochs_have_live_leases(guard):
+    _, broken = REMOVED.fails_without(guard)
+    assert "live leases of two epochs" in str(broken)

@@ -1,10 +1,8 @@
 """Without a guard of the protocol, some world breaks an invariant."""
 
-from contextlib import nullcontext
-
 import pytest
 
-from tests.proof.__main__ import try_without
+from tests.proof.failing_worlds import RemovedGuards
 from tests.proof.mutations import (
     BEGIN,
     GUARDS,
@@ -13,24 +11,14 @@ from tests.proof.mutations import (
 )
 from tests.proof.world import first_broken, prove
 
+pytestmark = pytest.mark.long
+
+REMOVED = RemovedGuards("worlds", first_broken, GUARDS, BEGIN)
+
 
 @pytest.mark.parametrize("guard", GUARDS)
 def test_a_scheduler_without_a_guard_fails_soon(guard):
-    with GUARDS[guard]():
-        assert first_broken(range(BEGIN.get(guard, 0), 1_000)) is not None
-
-
-def test_the_command_prints_the_world_that_fails_without_a_guard(capsys):
-    guard = "1: no two runs of a job hold its lock"
-    assert try_without(guard, GUARDS[guard], seeds=100)
-    output = capsys.readouterr().out
-    assert output.startswith(guard)
-    assert "(invariant 1)" in output
-
-
-def test_a_scheduler_with_all_guards_fails_in_no_world(capsys):
-    assert not try_without("a guard that is there", nullcontext, seeds=1)
-    assert capsys.readouterr().out.endswith("-  nothing\n")
+    assert REMOVED.fails_without(guard)
 
 
 @pytest.mark.parametrize("where", [where_processes_pause, where_jobs_change_as_they_fall_due])

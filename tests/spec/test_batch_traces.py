@@ -12,6 +12,7 @@ from unittest.mock import patch
 import pytest
 
 from tests.proof import test_batches, test_checkpoints
+from tests.proof.test_checkpoints import REMOVED
 from tests.spec import tlc
 from tests.spec.batch_recorder import BatchRecorder
 from tests.spec.batch_traces import module
@@ -254,9 +255,9 @@ def test_a_trace_of_a_simulated_batch_that_lacks_a_guard_is_rejected(tmp_path, r
     assert kind in {line.kind for _, line in stops_of(reached(tmp_path, "BatchTrace", traces))}
 
 
-@pytest.mark.parametrize("removed", [test_checkpoints.without_the_fence, test_checkpoints.without_the_order])
-def test_a_trace_of_simulated_checkpoints_that_lack_a_guard_is_rejected(tmp_path, removed):
-    with removed():
-        seed, _ = test_checkpoints.first_broken(range(300))
+@pytest.mark.parametrize("guard", REMOVED.removes)
+def test_a_trace_of_simulated_checkpoints_that_lack_a_guard_is_rejected(tmp_path, guard):
+    seed, _ = REMOVED.fails_without(guard)
+    with REMOVED.removes[guard]():
         traces = checkpoint_traces_of(seed)
     assert "arrive" in {line.kind for _, line in stops_of(reached(tmp_path, "CheckpointTrace", traces))}

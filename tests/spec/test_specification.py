@@ -69,7 +69,7 @@ def test_the_specification_of_jobs_has_the_conditions_of_the_protocols_page():
 @pytest.mark.long
 @pytest.mark.parametrize("module", ["World", "JobWorld"])
 def test_every_promise_is_kept_in_every_order_of_events(tmp_path, module):
-    output = tlc.run(tmp_path, module)
+    output = tlc.run(tmp_path, module, is_long=True)
     assert "No error has been found" in output
     assert int(re.findall(r"(\d+) distinct states found, 0 states left", output)[0]) > 100_000
 
@@ -77,7 +77,7 @@ def test_every_promise_is_kept_in_every_order_of_events(tmp_path, module):
 @pytest.mark.long
 @pytest.mark.parametrize(("module", "least"), [("Batch", 10_000), ("Checkpoint", 100_000)])
 def test_batches_and_checkpoints_keep_every_promise(tmp_path, module, least):
-    output = tlc.run(tmp_path, module)
+    output = tlc.run(tmp_path, module, is_long=True)
     assert "No error has been found" in output
     assert int(re.findall(r"(\d+) distinct states found, 0 states left", output)[0]) > least
 

