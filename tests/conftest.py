@@ -8,6 +8,11 @@ from moto import mock_aws
 
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.settings import Settings
+from tests.quick_collection import (  # noqa: F401 - hooks of pytest
+    pytest_collection,
+    pytest_collection_finish,
+    pytest_configure,
+)
 from tests.quick_moto import quick_moto
 
 settings.register_profile(
