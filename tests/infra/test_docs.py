@@ -11,7 +11,7 @@ import pytest
 
 from duetime.cdk import Duetime, WebhookTarget
 from duetime.cdk.settings_doc import page
-from tests.infra.synthesis import PAGE, ROOT, Synthesised, caller, listed, named, stack
+from tests.infra.synthesis import PAGE, PLAIN, ROOT, Synthesised, caller, listed, named, stack
 
 
 def test_the_page_of_settings_equals_their_texts():
@@ -61,7 +61,7 @@ CALLERS = {
 
 
 def granted(grant, tenants):
-    made, scheduler = stack()
+    made, scheduler = stack(deployment=PLAIN)
     grant(scheduler, caller(made), tenants=tenants)
     synthesised = Synthesised.from_stack(made)
     [policy] = synthesised.of_type("AWS::IAM::Policy")

@@ -14,7 +14,7 @@ from duetime.cdk.rights import UNDELIVERED
 from duetime.errors import InvalidIdentifier, SettingsError
 from duetime.settings import Settings
 from tests.infra.rights import actions, allowed
-from tests.infra.synthesis import Synthesised, caller, listed, stack, text
+from tests.infra.synthesis import PLAIN, Synthesised, caller, listed, stack, text
 
 
 def granted(grant=Duetime.grant_schedule, *, due_order=False, regions_table="", **given):
@@ -26,7 +26,7 @@ def granted(grant=Duetime.grant_schedule, *, due_order=False, regions_table="", 
         tenants="acme globex",
         regions_table=regions_table,
     )
-    made, scheduler = stack(settings=settings)
+    made, scheduler = stack(settings=settings, deployment=PLAIN)
     function = caller(made)
     grant(scheduler, function, **given)
     synthesised = Synthesised.from_stack(made)

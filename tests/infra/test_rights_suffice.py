@@ -43,7 +43,7 @@ from tests.functions.test_publish import undelivered_batch as given_up_by_publis
 from tests.functions.undelivered_inputs import records_in, stream_event, with_body
 from tests.infra.api_calls import ask_all
 from tests.infra.calls import Recorder, allows
-from tests.infra.synthesis import Synthesised, caller, listed, named, stack
+from tests.infra.synthesis import PLAIN, Synthesised, caller, listed, named, stack
 from tests.quick_moto import fast_path
 
 __all__ = ["load"]
@@ -298,7 +298,7 @@ def test_the_grant_to_schedule_covers_the_sdks_calls(deployed, recorder, tenants
         fail(store, second.ref, clock.now())
         scheduler.redrive_many(type="send-receipt", status="failed")
         assert scheduler.get(second.id).status == "pending"
-    made, duetime = stack(settings=several)
+    made, duetime = stack(settings=several, deployment=PLAIN)
     Duetime.grant_schedule(duetime, caller(made), tenants=tenants)
     template = Synthesised.from_stack(made)
     [policy] = template.of_type("AWS::IAM::Policy")
@@ -313,7 +313,7 @@ def test_the_grant_to_redrive_covers_the_sdks_calls(deployed, recorder):
         (thing,) = undelivered.list()
         undelivered.redrive(thing.id)
         assert len(undelivered.redrive_many()) == 1
-    made, duetime = stack()
+    made, duetime = stack(deployment=PLAIN)
     duetime.grant_redrive(caller(made))
     template = Synthesised.from_stack(made)
     [policy] = template.of_type("AWS::IAM::Policy")
@@ -367,7 +367,7 @@ def test_the_grant_to_manage_jobs_covers_the_sdks_calls(deploy, with_jobs, recor
             jobs.cancel_backfill(name)
         jobs.get("billing-clean-up")
         jobs.unregister("acme-receipts")
-    made, scheduler = stack()
+    made, scheduler = stack(deployment=PLAIN)
     Duetime.grant_manage_jobs(scheduler, caller(made), tenants=tenants)
     template = Synthesised.from_stack(made)
     [policy] = template.of_type("AWS::IAM::Policy")
