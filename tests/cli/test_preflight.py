@@ -2,6 +2,7 @@
 
 import json
 from contextlib import contextmanager
+from functools import cache
 from types import SimpleNamespace
 
 import boto3
@@ -10,6 +11,7 @@ from moto import mock_aws
 
 from duetime.aws import clients
 from duetime.aws.account import Account
+from duetime.aws.sessions import default_session
 from duetime.cli import main
 from duetime.cli.assembly import read_assembly
 from duetime.cli.preflight_findings import findings
@@ -70,6 +72,12 @@ class KnownAccount(Account):
         return [action for action in actions if action in self.denied]
 
 
+@cache
+def shared_session():
+    """The session of all these tests: reading the models of its services takes longer than the calls."""
+    return default_session()
+
+
 @pytest.fixture
 def aws(monkeypatch):
     for name, value in (
@@ -79,6 +87,7 @@ def aws(monkeypatch):
     ):
         monkeypatch.setenv(f"AWS_{name}", value)
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", shared_session())
     with mock_aws():
         yield
 
