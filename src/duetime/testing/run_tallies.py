@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from duetime.model.action import Status
+from duetime.model.action import Status, Trigger
 from duetime.model.change import Change
 from duetime.model.job import JobRef, job_ref_of
 from duetime.ports.jobs import JobStore
@@ -20,12 +20,14 @@ class RunTallies:
     _ended: Counter[tuple[JobRef, Status]] = field(default_factory=Counter)
 
     def check(self, change: Change) -> None:
-        """Count the change if it ends a run of a job."""
+        """Count the change if it ends a run of a job. A backfill counts its own runs."""
         old, new = change.old, change.new
         if old is None or new is None or old.status is not Status.PROCESSING:
             return
         owner = job_ref_of(new)
-        if owner is not None and new.status in {Status.EXECUTED, Status.FAILED}:
+        if owner is None or new.trigger is Trigger.BACKFILL:
+            return
+        if new.status in {Status.EXECUTED, Status.FAILED}:
             self._ended[owner, new.status] += 1
 
     def broken(self) -> Iterator[str]:
