@@ -6,10 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from duetime.errors import DeclarationError
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.memory.work_pauses import MemoryWorkPauses
 from duetime.model.action import Action, ActionRef, Ending
-from duetime.model.breaker import Breaker, FailureCount, pause_of_breaker
+from duetime.model.breaker import Breaker, FailureCount, after_probe, begins_probe, pause_of_breaker
 from duetime.model.outcome import CANCELLED, EXPIRED, SUCCEEDED, Outcome
 from duetime.model.work_pause import Hold, PauseScope, WorkPause
 from duetime.ports.meter import NoMeter
@@ -282,3 +283,49 @@ def test_a_breaker_that_one_failure_opens_states_one_failure():
     pause = pause_of_breaker(rule, count, None, pause_id="p", now=NOON)
     assert pause.reason == "the breaker opened after 1 failure within 30 s; the last: no reason"
     assert (pause.since, pause.until, pause.end) == (NOON, None, None)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"failures": 0},
+        {"failures": 101},
+        {"failures": True},
+        {"failures": "3"},
+        {"within": "0s"},
+        {"within": timedelta(seconds=1) - timedelta.resolution},
+        {"open_for": timedelta(hours=24) + timedelta.resolution},
+        {"open_for": "000001s"},
+        {"open_for": "86401s"},
+        {"within": "1d"},
+        {"within": 60},
+        {"within": None},
+    ],
+    ids=str,
+)
+def test_a_breaker_out_of_its_bounds_is_rejected(declared):
+    with pytest.raises(DeclarationError, match=next(iter(declared))):
+        Breaker(**{"failures": 3, "within": "1m", "open_for": "5m", **declared})
+
+
+def test_a_breaker_may_have_the_bounds_themselves():
+    least = Breaker(failures=1, within="1s", open_for=SECOND)
+    assert (least.window, least.pause) == (SECOND, SECOND)
+    most = Breaker(failures=100, within="24h", open_for="86400s")
+    assert (most.window, most.pause) == (24 * 60 * MINUTE, 24 * 60 * MINUTE)
+
+
+def test_no_run_probes_under_a_pause_that_has_ended_and_only_its_probe_ends_a_probe(made):
+    opened, now = made.open(), NOON + 5 * MINUTE
+    begun = begins_probe(opened, "a-1", now, now + MINUTE)
+    assert begun is not None
+    assert begins_probe(opened.ended(by="ops", at=now), "a-1", now, now + MINUTE) is None
+    assert begins_probe(replace(opened, breaker=None), "a-1", now, now + MINUTE) is None
+    assert begins_probe(begun, "a-2", now, now + MINUTE) is None
+    assert after_probe(begun, "a-2", now, is_failed=True) is None
+    assert after_probe(replace(begun, breaker=None), "a-1", now, is_failed=True) is None
+
+
+def test_the_reason_of_an_open_breaker_ends_with_the_last_failure(made):
+    reason = "the breaker opened after 2 failures within 60 s; the last: ConnectionError: no ship"
+    assert made.open().reason == reason
