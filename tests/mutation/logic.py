@@ -85,6 +85,8 @@ def _without_operands(node: ast.BoolOp) -> Iterator[Change]:
     for place, operand in enumerate(node.values):
         if any(isinstance(part, ast.NamedExpr) for part in ast.walk(operand)):
             continue  # the other operands use its name
+        if isinstance(operand, ast.Constant):
+            continue  # a default, which the type of the whole needs
         rest = [*node.values[:place], *node.values[place + 1 :]]
         if (checked := _narrowed(operand)) and any(checked in ast.unparse(other) for other in rest):
             continue  # the type checker notices that

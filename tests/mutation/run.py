@@ -168,8 +168,8 @@ class Reach:
     def cheapest_first(self, mutant: Mutant, likely: Sequence[str | None]) -> list[tuple[str, float]]:
         """Return the tests to run, up to the budget: the likely ones, then the cheap and narrow ones.
 
-        Likely are those that killed it before, or another mutant of the function, and those that share words
-        with it. Of the others, the cheapest one of each file comes first, then the next one of each.
+        Likely are those that killed it before, or another mutant of the function, then those that share words
+        with it and are cheap. Of the others, the narrowest one of each file comes first, then the next ones.
         """
         ranks = {name: rank for rank, name in reversed(list(enumerate(likely)))}
         words, of_file = words_of(mutant.id), Counter[str]()
@@ -179,7 +179,8 @@ class Reach:
             shared = len(words & words_of(file)) + len(words & words_of(test))
             of_file[file] += 1
             rank = ranks.get(record.name, len(ranks) + 1)
-            order.append((rank, -shared, of_file[file], record.breadth, record.seconds, record.name))
+            worth = shared / (0.05 + record.seconds)
+            order.append((rank, -worth, of_file[file], record.seconds, record.name))
         spent, chosen = 0.0, []
         for *_, seconds, name in sorted(order):
             if chosen and spent + seconds > self._budget:

@@ -43,6 +43,7 @@ def test_an_operand_that_the_types_of_the_others_need_stays():
         "without x.y or: x is None or x.y or (not isinstance(x.z, int)) or (x.z > z)",
         "without x.z > z or: x is None or x.y or (not isinstance(x.z, int)) or (x.z > z)",
     ]
+    assert list(mutants_of("def f(x):\n    return x or 'none'")) == ["without x or: x or 'none'"]
     assert "without x is None or: x is None or y" in mutants_of("def f(x, y):\n    return x is None or y")
 
 
