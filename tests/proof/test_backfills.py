@@ -137,6 +137,11 @@ def test_each_time_runs_once_in_many_more_worlds(many_seeds):
     assert first_broken(many_seeds) is None
 
 
+@pytest.mark.long
+def test_a_run_of_a_backfill_that_fails_is_not_in_the_statistics_of_its_job():
+    assert first_broken([2_662]) is None
+
+
 def statuses_without_missing(self, backfill, *_):
     return {at: row.status for at, row in self._rows(backfill).items()}
 
