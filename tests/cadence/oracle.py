@@ -7,6 +7,7 @@ supports only zones whose changes fall on whole steps, as they do in the tested 
 from __future__ import annotations
 
 import calendar
+import functools
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -48,6 +49,7 @@ class Plain:
             and self.has_day(local.date())
         )
 
+    @functools.cache  # noqa: B019 - the tests draw a few thousand
     def has_day(self, day: date) -> bool:
         if not listed(self.month, day.month, 4):
             return False
@@ -66,6 +68,7 @@ class Plain:
         return "*" in (self.second[0], self.minute[0], self.hour[0])
 
 
+@functools.cache
 def listed(text: str, value: int, field: int) -> bool:
     return any(is_value(item, value, field) for item in text.split(","))
 
@@ -154,18 +157,17 @@ def occurrences(
     zone = ZoneInfo(tz)
     found = []
     at = start
-    before = at.astimezone(zone)
+    before = at.astimezone(zone).replace(tzinfo=None)
     while (at := at + step) <= end:
         local = at.astimezone(zone)
-        jumped = local.replace(tzinfo=None) - before.replace(tzinfo=None) - step
+        shown, expected = local.replace(tzinfo=None), before + step
+        jumped = shown - expected
         moves = dst == "cronos" or (dst == "vixie" and not starred and jumped <= timedelta(hours=3))
-        swallowed = moves and any_between(
-            matches, before.replace(tzinfo=None) + step, local.replace(tzinfo=None), step
-        )
+        swallowed = moves and expected < shown and any_between(matches, expected, shown, step)
         repeated = local.fold == 1 and not repeats(local, dst, interval=interval, starred=starred)
-        if swallowed or (matches(local.replace(tzinfo=None)) and not repeated):
+        if swallowed or (matches(shown) and not repeated):
             found.append(at.astimezone(UTC))
-        before = local
+        before = shown
     return found
 
 

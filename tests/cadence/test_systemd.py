@@ -102,36 +102,48 @@ def is_listed(text, value, low, high):
     return False
 
 
-def is_due(text, at):
-    """Return whether the normal form of an event matches a local time."""
+def date_and_time(text):
+    """Return the parts of a normal form: its weekdays, year, month, sign and days, and its time of day."""
     tokens = text.split()
+    weekdays = [*range(7)]
     if re.fullmatch(r"[A-Z][a-z]{2}[A-Za-z.,]*", tokens[0]):
         names = tokens.pop(0).split(",")
-        days = [range(DAYS.index(name[:3]), DAYS.index(name[-3:]) + 1) for name in names]
-        if not any(at.weekday() in one for one in days):
-            return False
-    year, month, sign, day = re.fullmatch(r"([^-]+)-([^-~]+)([-~])(.+)", tokens[0]).groups()
-    length = calendar.monthrange(at.year, at.month)[1]
+        spans = (range(DAYS.index(name[:3]), DAYS.index(name[-3:]) + 1) for name in names)
+        weekdays = [day for span in spans for day in span]
+    return weekdays, *re.fullmatch(r"([^-]+)-([^-~]+)([-~])(.+)", tokens[0]).groups(), tokens[1]
+
+
+def has_day(event, at):
+    """Return whether an event has a date."""
+    weekdays, year, month, sign, day, _ = event
+    if at.weekday() not in weekdays:
+        return False
     if sign == "~":
-        number = length - at.day + 1
+        number = calendar.monthrange(at.year, at.month)[1] - at.day + 1
         found = day.partition("/")
         is_day = number <= int(found[0]) if found[1] else is_listed(day, number, 1, 31)
     else:
         is_day = is_listed(day, at.day, 1, 31)
-    hour, minute, second = tokens[1].split(":")
+    return is_day and is_listed(year, at.year, 1970, 2199) and is_listed(month, at.month, 1, 12)
+
+
+def has_time(event, since_midnight):
+    """Return whether an event has a time of day."""
+    hour, minute, second = event[-1].split(":")
+    at, left = divmod(since_midnight, timedelta(hours=1))
     return (
-        is_day
-        and is_listed(year, at.year, 1970, 2199)
-        and is_listed(month, at.month, 1, 12)
-        and is_listed(hour, at.hour, 0, 23)
-        and is_listed(minute, at.minute, 0, 59)
+        is_listed(hour, at, 0, 23)
+        and is_listed(minute, left // timedelta(minutes=1), 0, 59)
         and is_listed(second, 0, 0, 59)
     )
 
 
 def searched(text, start, days=100, step=30):
-    found = (start + timedelta(minutes=step * n) for n in range(days * 24 * 60 // step))
-    return [at for at in found if is_due(text, at)]
+    """Search the days from a midnight on in steps of so many minutes."""
+    event = date_and_time(text)
+    times = [at for n in range(24 * 60 // step) if has_time(event, at := timedelta(minutes=step * n))]
+    dates = [at for n in range(days) if has_day(event, at := start + timedelta(days=n))]
+    return [day + at for day in dates for at in times]
 
 
 def on_the_half_hour(cadence, days=100):
