@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from duetime.local import LocalCloud, LocalOptions
 from duetime.model.action import Status
 from tests.local.conftest import SHORT, Deadly, Note, settled
@@ -33,6 +35,7 @@ def test_a_call_has_several_messages_each_of_which_runs_once(notes):
     assert all(row.attempts[0].started_at >= row.due_at for row in rows)
 
 
+@pytest.mark.long
 def test_the_neighbours_of_a_run_that_kills_its_process_are_executed(notes):
     notes.kills_left = 1
     with LocalCloud(

@@ -38,6 +38,7 @@ def run(monkeypatch, capsys):
     return run
 
 
+@pytest.mark.long
 def test_the_command_suggests_a_call_runs_it_and_stops_cleanly(tmp_path):
     folder = str(tmp_path / "data")
     command = [*DUETIME, "local", "--app", "examples.billing:app", "--port", "0", "--data", folder]

@@ -25,6 +25,7 @@ def duetime(cloud, *words):
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.long
 def test_a_tenant_is_exported_and_erased_on_the_local_cloud(cloud, tmp_path):
     acme = cloud.scheduler(tenant_id="acme")
     later = acme.schedule(Note(text="later"), at=timedelta(days=9), idempotency_key="once")
