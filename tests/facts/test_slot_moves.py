@@ -96,6 +96,8 @@ def test_a_move_is_done_if_the_slots_are_as_it_leaves_them():
     assert not move.is_done_in(replace(done, holders={**done.holders, "y": 4}))
     assert not move.is_done_in(replace(done, waiting=("x", "z")))
     assert replace(move, freed=None).is_done_in(replace(done, holders={**done.holders, "a": 2}))
+    alone = SlotMove(before=SLOTS, appended=("w",), at=NOON)
+    assert alone.is_done_in(KeySlots("acme", "k", {}, ("w",)))
 
 
 def test_the_tail_is_in_the_order_of_due_times():
@@ -117,6 +119,7 @@ def test_the_tail_is_in_the_order_of_due_times():
         ({"due_at": NOON + SKEW + TICK}, False),
         ({"expires_at": NOON + TICK}, True),
         ({"expires_at": NOON}, False),
+        ({"expires_at": NOON, "due_at": NOON - SKEW}, False),
     ],
     ids=str,
 )
