@@ -2,6 +2,7 @@
 
 import json
 import threading
+from datetime import timedelta
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
@@ -97,6 +98,15 @@ def _one_parser():
     module = import_module("duetime.cli.main")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "parser", cache(module.parser))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _short_pauses():
+    """Look again after a tenth of a second: what these tests wait for takes no longer."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("batches", "staged", "undelivered", "watch"):
+            patch.setattr(import_module(f"duetime.cli.{name}"), "PAUSE", timedelta(seconds=0.1))
         yield
 
 
