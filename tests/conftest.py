@@ -13,7 +13,6 @@ from tests.quick_collection import (  # noqa: F401 - hooks of pytest
     pytest_collection_finish,
     pytest_configure,
 )
-from tests.quick_moto import quick_moto
 
 settings.register_profile(
     "untimed",
@@ -40,6 +39,8 @@ def mocked_aws(monkeypatch):
     }
     for name, value in credentials.items():
         monkeypatch.setenv(name, value)
+    from tests.quick_moto import quick_moto  # noqa: PLC0415 - most tests need no local cloud
+
     with mock_aws(), quick_moto():
         yield
 
