@@ -7,17 +7,17 @@ SUITES_PART = 4
 """The suite draws one in so many of the proof's examples."""
 
 
+def in_both_lanes(examples):
+    """Give a test the number of examples to draw: a part of them in the suite, all in the proof."""
+    some = pytest.param(examples // SUITES_PART, id="some")
+    return pytest.mark.parametrize("number", [some, pytest.param(examples, id="all", marks=pytest.mark.long)])
+
+
 def holds_for(*strategies, examples):
     """Make a test that draws so many examples of the strategies in the proof, and a part in the suite."""
 
     def decorate(check):
-        @pytest.mark.parametrize(
-            "number",
-            [
-                pytest.param(examples // SUITES_PART, id="some"),
-                pytest.param(examples, id="all", marks=pytest.mark.long),
-            ],
-        )
+        @in_both_lanes(examples)
         def test(number):
             drawing(number)(given(*strategies)(check))()
 

@@ -3,8 +3,10 @@
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.api.drawn import drawing, in_both_lanes
 
 BODIES = {
     "pause until the past": (
@@ -244,7 +246,6 @@ ALMOST = st.fixed_dictionaries(
         "trigger": ANYTHING,
     },
 )
-NOT_CHECKED = [*settings().suppress_health_check, HealthCheck.function_scoped_fixture]
 CHANGES = (
     ("POST", ""),
     ("PUT", "/acme-report"),
@@ -258,22 +259,30 @@ CHANGES = (
 )
 
 
-@settings(max_examples=100, suppress_health_check=NOT_CHECKED)
-@given(body=(ALMOST | ANYTHING).map(json.dumps) | st.text())
-def test_no_body_causes_a_server_error(ask, body):
-    for method, path in CHANGES:
-        assert ask(method, path, body=body).status in {200, 201, 202, 204, 400, 404, 409, 413, 422}
+@in_both_lanes(100)
+def test_no_body_causes_a_server_error(ask, number):
+    @drawing(number)
+    @given(body=(ALMOST | ANYTHING).map(json.dumps) | st.text())
+    def check(body):
+        for method, path in CHANGES:
+            assert ask(method, path, body=body).status in {200, 201, 202, 204, 400, 404, 409, 413, 422}
+
+    check()
 
 
-@settings(max_examples=100, suppress_health_check=NOT_CHECKED)
-@given(
-    query=st.dictionaries(
-        st.sampled_from(["limit", "cursor", "from", "until", "status", "count", "cadence"]) | st.text(),
-        WORDS | st.text() | st.integers().map(str) | st.datetimes().map(str),
-    ),
-    name=st.text(),
-)
-def test_no_query_or_name_causes_a_server_error(ask, query, name):
-    of_job = ("runs", "occurrences", "backfills", "backfills/preview", f"backfills/{name}")
-    for path in ("", "/preview", *(f"/billing-hourly/{part}" for part in of_job), f"/{name}"):
-        assert ask("GET", path, query=query).status in {200, 400, 404, 422}
+@in_both_lanes(100)
+def test_no_query_or_name_causes_a_server_error(ask, number):
+    @drawing(number)
+    @given(
+        query=st.dictionaries(
+            st.sampled_from(["limit", "cursor", "from", "until", "status", "count", "cadence"]) | st.text(),
+            WORDS | st.text() | st.integers().map(str) | st.datetimes().map(str),
+        ),
+        name=st.text(),
+    )
+    def check(query, name):
+        of_job = ("runs", "occurrences", "backfills", "backfills/preview", f"backfills/{name}")
+        for path in ("", "/preview", *(f"/billing-hourly/{part}" for part in of_job), f"/{name}"):
+            assert ask("GET", path, query=query).status in {200, 400, 404, 422}
+
+    check()

@@ -5,11 +5,12 @@ import json
 import string
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime.api.body import BODY_LIMIT
 from duetime.model.new_action import PAYLOAD_LIMIT
+from tests.api.drawn import drawing, in_both_lanes
 
 
 def order(**changes):
@@ -266,22 +267,29 @@ ALMOST = st.fixed_dictionaries(
         "correlation_id": st.text() | ANYTHING,
     },
 )
-NOT_CHECKED = [*settings().suppress_health_check, HealthCheck.function_scoped_fixture]
 
 
-@settings(max_examples=150, suppress_health_check=NOT_CHECKED)
-@given(body=(ALMOST | ANYTHING).map(json.dumps) | st.text())
-def test_no_body_causes_a_server_error(call, body):
-    for sample in ("schedule", "reschedule", "redrive"):
-        assert call(sample, body=body).status in {201, 400, 404, 413, 422}
+@in_both_lanes(150)
+def test_no_body_causes_a_server_error(call, number):
+    @drawing(number)
+    @given(body=(ALMOST | ANYTHING).map(json.dumps) | st.text())
+    def check(body):
+        for sample in ("schedule", "reschedule", "redrive"):
+            assert call(sample, body=body).status in {201, 400, 404, 413, 422}
+
+    check()
 
 
-@settings(max_examples=100, suppress_health_check=NOT_CHECKED)
-@given(
-    query=st.dictionaries(st.sampled_from(["limit", "cursor", "correlation_id"]) | st.text(), st.text()),
-    path=st.text(),
-    method=st.sampled_from(["GET", "DELETE", "POST", "PUT", "BREW"]),
-)
-def test_no_path_or_query_causes_a_server_error(call, query, path, method):
-    assert call("query", query=query).status in {200, 400, 422}
-    assert call("get", path="/api/v1/actions/" + path, httpMethod=method, body=None).status < 500
+@in_both_lanes(100)
+def test_no_path_or_query_causes_a_server_error(call, number):
+    @drawing(number)
+    @given(
+        query=st.dictionaries(st.sampled_from(["limit", "cursor", "correlation_id"]) | st.text(), st.text()),
+        path=st.text(),
+        method=st.sampled_from(["GET", "DELETE", "POST", "PUT", "BREW"]),
+    )
+    def check(query, path, method):
+        assert call("query", query=query).status in {200, 400, 422}
+        assert call("get", path="/api/v1/actions/" + path, httpMethod=method, body=None).status < 500
+
+    check()

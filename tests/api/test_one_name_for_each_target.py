@@ -4,7 +4,7 @@ from unicodedata import normalize
 from urllib.parse import quote
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request
@@ -13,6 +13,7 @@ from duetime.local.gateway import proxy_event
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, sample_event
 from tests.api.deployment import Deployment
+from tests.api.drawn import drawing, in_both_lanes
 from tests.api.trail import OWN, STAFF, scheduled
 
 ARN = "arn:aws:sts::123456789012:assumed-role/till/i-1"
@@ -88,35 +89,37 @@ def state_of(deployment, action_id):
     return {"action": action["modified_at"], "job": job["paused"]}
 
 
+@in_both_lanes(40)
 @pytest.mark.parametrize("gateway", [people, custom_domain, services, local_cloud])
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(changes=edits, spell=spellings, is_job=st.booleans())
-@example(changes=[], spell=str, is_job=True)
-@example(changes=[], spell=str, is_job=False)
-@example(changes=[(200, "/")], spell=str, is_job=True)
-def test_a_path_that_changes_something_is_filed_under_the_target_that_the_filter_finds(
-    gateway, changes, spell, is_job
-):
-    deployment = Deployment(TurnedClock(NOW), identities=IDENTITIES)
-    ask = lambda method, path, **more: deployment.ask(method, path, claims=STAFF, **more)  # noqa: E731
-    ask("POST", "/jobs", body=OWN)
-    made = scheduled(ask).json["id"]
-    targets = {"job": JOB, "action": made}
-    before = state_of(deployment, made)
-    entries = {kind: len(_filed(deployment, kind, name)) for kind, name in targets.items()}
-    deployment.clock.wait_until(deployment.clock.now().replace(second=30))
+def test_a_path_that_changes_something_is_filed_under_the_target_that_the_filter_finds(gateway, number):
+    @drawing(number)
+    @given(changes=edits, spell=spellings, is_job=st.booleans())
+    @example(changes=[], spell=str, is_job=True)
+    @example(changes=[], spell=str, is_job=False)
+    @example(changes=[(200, "/")], spell=str, is_job=True)
+    def check(changes, spell, is_job):
+        deployment = Deployment(TurnedClock(NOW), identities=IDENTITIES)
+        ask = lambda method, path, **more: deployment.ask(method, path, claims=STAFF, **more)  # noqa: E731
+        ask("POST", "/jobs", body=OWN)
+        made = scheduled(ask).json["id"]
+        targets = {"job": JOB, "action": made}
+        before = state_of(deployment, made)
+        entries = {kind: len(_filed(deployment, kind, name)) for kind, name in targets.items()}
+        deployment.clock.wait_until(deployment.clock.now().replace(second=30))
 
-    path = edited(f"/jobs/{JOB}/pause" if is_job else f"/actions/{made}/cancel", changes, spell)
-    response = deployment.send(gateway(path))
+        path = edited(f"/jobs/{JOB}/pause" if is_job else f"/actions/{made}/cancel", changes, spell)
+        response = deployment.send(gateway(path))
 
-    after = state_of(deployment, made)
-    for kind, name in targets.items():
-        filed = _filed(deployment, kind, name)
-        if after[kind] != before[kind]:
-            assert len(filed) == entries[kind] + 1, (path, response)
-            assert filed[0]["status"] == response.status < 300
-    if response.status < 300 and not changes and spell is str:
-        assert after != before
+        after = state_of(deployment, made)
+        for kind, name in targets.items():
+            filed = _filed(deployment, kind, name)
+            if after[kind] != before[kind]:
+                assert len(filed) == entries[kind] + 1, (path, response)
+                assert filed[0]["status"] == response.status < 300
+        if response.status < 300 and not changes and spell is str:
+            assert after != before
+
+    check()
 
 
 def _filed(deployment, kind, name):

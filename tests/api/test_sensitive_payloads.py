@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from duetime import App, Payload
@@ -17,6 +16,7 @@ from duetime.model.undelivered import UndeliveredKind
 from duetime.testing.contract.undelivered import given_up
 from tests.api.charges import REDACTED, SECRET, Charges
 from tests.api.conftest import NOW
+from tests.api.drawn import holds_for
 
 
 @pytest.fixture
@@ -193,9 +193,11 @@ def test_an_undelivered_input_is_shown_unless_it_can_contain_a_payload(charges, 
 secrets = st.uuids().map(lambda item: f"secret-{item}")
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck), database=None)
-@given(
-    secrets, st.lists(secrets, max_size=3), st.sampled_from(["schedule", "register", "trigger", "replace"])
+@holds_for(
+    secrets,
+    st.lists(secrets, max_size=3),
+    st.sampled_from(["schedule", "register", "trigger", "replace"]),
+    examples=40,
 )
 def test_no_response_has_a_sensitive_value_without_the_permission(email, numbers, how):
     charges = Charges()
