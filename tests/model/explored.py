@@ -1,8 +1,8 @@
 """Whether the models have the text that was explored last.
 
 Nothing but this text decides what an exploration finds. So `make test` explores only the models that have
-changed since; `make proof` explores all. ``python -m tests.model`` explores those that have changed, and
-stores their digests.
+changed since; `make proof` explores all, but for minutes only what has changed. ``python -m tests.model``
+explores those that have changed in full, and stores their digests; `make proof` fails until then.
 """
 
 import json
@@ -27,6 +27,12 @@ Test = TypeVar("Test", bound=Callable[..., object])
 def exploration(module: str) -> Callable[[Test], Test]:
     """Return the mark of an exploration: `make proof` runs it, or `make test` if its text has changed."""
     return pytest.mark.long if is_explored(module) else lambda test: test
+
+
+def long_exploration(module: str) -> Callable[[Test], Test]:
+    """Return the mark of an exploration of minutes: `make proof` runs it only if its text has changed."""
+    # nightly: the same text has been explored with the same result, and nothing else decides it
+    return pytest.mark.nightly if is_explored(module) else pytest.mark.long
 
 
 def is_explored(module: str) -> bool:

@@ -24,19 +24,25 @@ def test_the_digest_is_of_all_that_a_model_imports():
 def test_a_changed_text_is_explored_by_make_test(monkeypatch, tmp_path):
     monkeypatch.setattr(explored, "FILE", tmp_path / "explored.json")
     assert not explored.is_explored(PROTOCOL)
-    assert not marks_of(PROTOCOL)
+    assert marks_of(PROTOCOL) == ["long"]
     explored.store()
     assert explored.is_explored(PROTOCOL)
-    assert marks_of(PROTOCOL) == ["long"]
+    assert marks_of(PROTOCOL) == ["long", "nightly"]
     digest = explored.digest_of
     monkeypatch.setattr(explored, "digest_of", lambda module: digest(module)[::-1])
     assert not explored.is_explored(PROTOCOL)
-    assert not marks_of(PROTOCOL)
+    assert marks_of(PROTOCOL) == ["long"]
 
 
 def marks_of(module):
+    """Return the marks of an exploration, and those of a long one."""
+
     @explored.exploration(module)
     def explores():
         pass
 
-    return [mark.name for mark in getattr(explores, "pytestmark", [])]
+    @explored.long_exploration(module)
+    def explores_long():
+        pass
+
+    return [mark.name for test in (explores, explores_long) for mark in getattr(test, "pytestmark", [])]

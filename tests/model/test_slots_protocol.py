@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.model.explored import exploration
+from tests.model.explored import exploration, long_exploration
 from tests.model.slots_check import (
     AT_MOST,
     LISTED,
@@ -14,7 +14,7 @@ from tests.model.slots_check import (
 )
 from tests.model.slots_guards import ALL_OF_SLOTS, SlotGuard
 
-EXPLORES = exploration(__name__)
+EXPLORES, EXPLORES_LONG = exploration(__name__), long_exploration(__name__)
 
 SOON, LONG = 20_000, 350_000
 """States: most counterexamples to a guard that was left out are found before the first."""
@@ -84,7 +84,7 @@ def test_every_promise_holds_in_the_first_orders_of_events(scenario):
     assert checked.states > 1_000
 
 
-@pytest.mark.long
+@EXPLORES_LONG
 @pytest.mark.parametrize("scenario", SLOT_SCENARIOS, ids=lambda item: item.name)
 def test_every_promise_holds_in_many_more_orders_of_events(scenario):
     assert check_slots(scenario, at_most=LONG).broken is None
@@ -111,7 +111,7 @@ def test_the_promise_of_a_guard_is_broken_when_it_is_left_out(guard):
     assert BREAKS[guard] in _broken_without(guard)
 
 
-@pytest.mark.long
+@EXPLORES_LONG
 @pytest.mark.parametrize("guard", DEEP)
 def test_the_limit_is_exceeded_later_when_a_guard_is_left_out(guard):
     [scenario] = [item for item in SLOT_SCENARIOS if item.name == DEEP[guard]]
