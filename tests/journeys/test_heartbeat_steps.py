@@ -157,3 +157,16 @@ def test_a_message_that_cannot_be_hidden_ends_no_run(watch):
     delivery = Delivery(message_of(watch.row), NOON, "receipt")
     watch.heartbeat.hide(delivery, "default")
     assert watch.lease() == timedelta(0) + LEASE
+
+
+def test_a_renewed_lease_counts_from_before_the_call_that_renews_it(watch):
+    def slow(renew, *given):
+        renewed = renew(*given)
+        watch.clock.wait_until(NOON + BEAT + LEASE)
+        return renewed
+
+    watch.store.hooks["renew"] = slow
+    with watch.watching() as watched:
+        watch.clock.wait_until(NOON + BEAT)
+        assert not watch.heartbeat.still_holds(watched)
+    assert watch.lease() == BEAT + LEASE

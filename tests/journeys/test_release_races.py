@@ -1,5 +1,6 @@
 """Held actions and batches whose rows are damaged, or whose writes another process overtook."""
 
+from dataclasses import replace
 from datetime import timedelta
 from unittest.mock import patch
 
@@ -7,13 +8,14 @@ import pytest
 
 from duetime import App, Payload, Run
 from duetime.actions.order import Order
+from duetime.model.action import Status
 from duetime.model.batch import BatchState
 from duetime.model.predecessors import Predecessors
 from duetime.ports.actions import DamagedRow
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
 from duetime.testing.contract.batches import held
-from duetime.testing.contract.specimens import NOON, put, scheduled, stored_row
+from duetime.testing.contract.specimens import NOON, fresh, put, scheduled, stored_row
 from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.count_batch import CountBatch
 from duetime.wakeups.follow import Follow, SweepHeld
@@ -112,3 +114,41 @@ def test_a_count_releases_what_waits_for_the_batch_only_after_its_own_write(clou
     batch = cloud.memory.store.find_batch(ref)
     assert batch.state is (BatchState.COMPLETE if is_written else BatchState.RUNNING)
     assert released == ([batch.on_complete] if is_written else [])
+
+
+@pytest.fixture
+def release(store):
+    return Release(store, clock=TurnedClock(NOON), settings=Settings())
+
+
+def test_only_a_held_action_is_released(store, release):
+    row = scheduled(store)
+    assert not release(row.ref, has_success=True)
+    assert stored_row(store, row.ref) == row
+    assert not release(fresh(store).ref)
+
+
+@pytest.mark.parametrize(
+    ("early", "has_success", "wakes"),
+    [(MINUTE, True, True), (MINUTE, False, False), (timedelta(0), True, False), (-MINUTE, True, False)],
+    ids=["after a success", "after a failure", "at its due time", "after its due time"],
+)
+def test_a_run_that_waits_for_another_jobs_run_is_due_at_once_after_a_success(
+    store, release, early, has_success, wakes
+):
+    row = put(store, replace(fresh(store, due_at=NOON + early), waits_for="another"))
+    assert release(row.ref, has_success=has_success) is wakes
+    after = stored_row(store, row.ref)
+    assert (after.due_at, after.generation) == ((NOON, 2) if wakes else (row.due_at, 1))
+    assert after.waits_for == "another"
+
+
+def test_an_action_that_must_be_skipped_names_its_predecessor(store, release):
+    one = scheduled(store)
+    row = put(store, replace(held(store, Predecessors((one.id,), ()).text()), after_rule="skip"))
+    store.cancel(one, by="ada", at=NOON, kept_until=NOON + MINUTE)
+    assert release(row.ref)
+    after = stored_row(store, row.ref)
+    problem = f"its predecessor {one.id} was cancelled"
+    assert (after.status, after.note, after.unmet) == (Status.SKIPPED, problem, problem)
+    assert after.kept_until == NOON + Settings().retention
