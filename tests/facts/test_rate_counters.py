@@ -120,6 +120,8 @@ def test_a_limit_has_as_few_counters_as_can_count_it_and_never_more_starts(decla
 def test_a_limit_names_its_counters_if_its_burst_is_too_small_for_them():
     with pytest.raises(DeclarationError, match=r"from 3, since 501 in 1 s need so many counters to 1000000"):
         RateLimit.parse(501, "second", 2)
+    with pytest.raises(DeclarationError, match=r"from 2, since 251 in 1 s need so many counters"):
+        RateLimit.parse(251, "second", 1)
     with pytest.raises(DeclarationError, match=r"burst is 0; allowed is a whole number from 1 to 1000000"):
         RateLimit.parse(10, "minute", 0)
 

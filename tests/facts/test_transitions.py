@@ -338,6 +338,7 @@ def test_a_hand_over_outlasts_what_ends_by_then():
     end = handed.lease_until
     assert [outlasts(handed, until, NOON) for until in (end - TICK, end, end + TICK)] == [True, True, False]
     assert [outlasts(handed, end, now) for now in (end - TICK, end)] == [True, False]
+    assert outlasts(handed, NOON - TICK, NOON)
     assert not outlasts(RUNNING, end, NOON)
     assert not outlasts(replace(handed, lease_until=None), end, NOON)
 
