@@ -23,12 +23,38 @@ from duetime.model.action import ActionRef
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.settings import DUE_SHARDS
-from duetime.sqlite.client import SqliteClient
 from duetime.sqlite.database import Database
 from tests import dynamodb_local
+from tests.contract import expressions
+from tests.contract.expressions import NotedSqlite, note_call
 
 MOTO, LOCAL = "moto", pytest.param("dynamodb-local", marks=pytest.mark.dynamodb_local)
 SQLITE = "sqlite"
+SENT = pytest.StashKey[dict[str, set[str]]]()
+"""What each test has sent to moto."""
+COLLECTED = pytest.StashKey[set[str]]()
+"""The names of all tests of this folder, also of those that the marks deselect."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Leave to DynamoDB Local the tests over moto that no expression needs."""
+    here = [item for item in items if item.path.parent == expressions.LISTED.parent]
+    config.stash[COLLECTED] = {item.nodeid for item in here}
+    needed = {*expressions.listed().values()}
+    for item in here:
+        if is_over_moto(item) and item.nodeid not in needed:
+            item.add_marker(pytest.mark.moto_too)
+
+
+def is_over_moto(item):
+    """Whether it is the variant over moto of a test that also runs over DynamoDB Local."""
+    params = getattr(item, "callspec", None) and item.callspec.params
+    return any(
+        params[name] == MOTO and LOCAL in (item._fixtureinfo.name2fixturedefs[name][-1].params or ())
+        for name in params or ()
+        if name in item._fixtureinfo.name2fixturedefs
+    )
 
 
 class OneAtATime:
@@ -79,7 +105,9 @@ class Table:
 def moto_clients():
     """Clients that talk to moto while it is on; they are costly to make, and keep nothing."""
     session = boto3.Session(**dynamodb_local.CREDENTIALS)
-    return {service: session.client(service) for service in ("dynamodb", "sqs", "scheduler", "events")}
+    clients = {service: session.client(service) for service in ("dynamodb", "sqs", "scheduler", "events")}
+    clients["dynamodb"].meta.events.register_first("before-call.dynamodb", note_call)
+    return clients
 
 
 @pytest.fixture(scope="session")
@@ -89,10 +117,14 @@ def fast_path():
 
 
 @pytest.fixture
-def moto(moto_clients, fast_path):
+def moto(request, moto_clients, fast_path):
     """An empty AWS account, as the local cloud emulates it."""
+    expressions.sent.clear()
     with mock_aws(), activate(fast_path):
         yield moto_clients
+    test = request.node.nodeid
+    request.config.stash.setdefault(SENT, {})[test] = {*expressions.sent}
+    expressions.check_moto(test)
 
 
 @pytest.fixture(scope="session")
@@ -105,7 +137,17 @@ def local_endpoint():
 @pytest.fixture(scope="session")
 def local_client(local_endpoint):
     """A client to it."""
-    return dynamodb_local.client(local_endpoint)
+    client = dynamodb_local.client(local_endpoint)
+    client.meta.events.register_first("before-call.dynamodb", note_call)
+    return client
+
+
+@pytest.fixture
+def local(request, local_client):
+    """That client, for a test whose expressions moto must know."""
+    expressions.sent.clear()
+    yield local_client
+    expressions.check(request.node.nodeid)
 
 
 @pytest.fixture
@@ -126,19 +168,21 @@ def plain_table(moto_clients):
 
 
 @pytest.fixture
-def local_table(local_client):
+def local_table(local):
     """An actions table in DynamoDB Local."""
-    local_client.create_table(**create_table_request(ACTIONS, "duetime-actions"))
-    yield Table(local_client, "duetime-actions")
-    local_client.delete_table(TableName="duetime-actions")
+    local.create_table(**create_table_request(ACTIONS, "duetime-actions"))
+    yield Table(local, "duetime-actions")
+    local.delete_table(TableName="duetime-actions")
 
 
 @pytest.fixture
-def sqlite_client(tmp_path):
-    """A client to a file."""
-    database = Database(tmp_path / "duetime.db")
-    yield SqliteClient(database)
+def sqlite_client(request):
+    """A client to a database; tests/sqlite has one that is a file."""
+    expressions.sent.clear()
+    database = Database(":memory:")
+    yield NotedSqlite(database)
     database.close()
+    expressions.check(request.node.nodeid)
 
 
 @pytest.fixture
@@ -154,6 +198,12 @@ TABLES = {"moto": "moto_table", "dynamodb-local": "local_table", "sqlite": "sqli
 @pytest.fixture(params=[MOTO, LOCAL])
 def table(request):
     """An actions table, in each engine."""
+    return request.getfixturevalue(TABLES[request.param])
+
+
+@pytest.fixture(params=[MOTO, LOCAL, SQLITE])
+def any_table(request):
+    """An actions table, in each engine and in SQLite."""
     return request.getfixturevalue(TABLES[request.param])
 
 
@@ -174,11 +224,11 @@ def moto_ordered_table(moto):
 
 
 @pytest.fixture
-def local_ordered_table(local_client):
+def local_ordered_table(local):
     """One with it in DynamoDB Local."""
-    local_client.create_table(**create_table_request(actions_shape(due_order=True), "duetime-ordered"))
-    yield Table(local_client, "duetime-ordered", due_order=True)
-    local_client.delete_table(TableName="duetime-ordered")
+    local.create_table(**create_table_request(actions_shape(due_order=True), "duetime-ordered"))
+    yield Table(local, "duetime-ordered", due_order=True)
+    local.delete_table(TableName="duetime-ordered")
 
 
 @pytest.fixture
@@ -202,9 +252,7 @@ def jobs_table(request):
     if request.param == "moto":
         client = request.getfixturevalue("moto")["dynamodb"]
     else:
-        client = request.getfixturevalue(
-            "local_client" if request.param == "dynamodb-local" else "sqlite_client"
-        )
+        client = request.getfixturevalue("local" if request.param == "dynamodb-local" else "sqlite_client")
     client.create_table(**create_table_request(JOBS, "duetime-jobs"))
     yield client, "duetime-jobs"
     client.delete_table(TableName="duetime-jobs")

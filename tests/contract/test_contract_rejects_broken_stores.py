@@ -51,6 +51,9 @@ from tests.contract.broken_stores import (
     bound,
 )
 
+PYTEST = ("-m", "pytest", "-q", *(f"-pno:{name}" for name in ("randomly", "cacheprovider", "schemathesis")))
+"""Without plugins that cost seconds to load."""
+
 BROKEN = {
     Fenceless: "test_a_run_that_was_taken_over_settles_nothing_that_the_next_one_has_ended",
     Hasty: "test_a_claim_before_the_due_time_gets_nothing_and_changes_nothing",
@@ -141,7 +144,7 @@ def test_a_contract_without_a_store_names_the_fixture_to_override(tmp_path):
         "from duetime.testing.contract import ActionStoreContract\n\n\n"
         "class TestMine(ActionStoreContract):\n    pass\n"
     )
-    result = _run("-m", "pytest", "-q", "-x", "-p", "no:randomly", "-p", "no:cacheprovider", str(outsider))
+    result = _run(*PYTEST, "-x", str(outsider))
     assert "override the fixture `store`" in result.stdout
 
 
@@ -156,7 +159,7 @@ def test_one_import_runs_the_whole_contract(tmp_path):
         "    def store(self):\n"
         "        return MemoryStore()\n"
     )
-    result = _run("-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", str(outsider))
+    result = _run(*PYTEST, "-W", "error", str(outsider))
     assert result.returncode == 0, result.stdout
 
 

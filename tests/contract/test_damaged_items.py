@@ -21,6 +21,7 @@ from duetime.model.run_stats import RunStats
 from duetime.testing.contract.job_specimens import OPERATED
 from duetime.wakeups.due_messages import message_of
 from tests.contract import damage
+from tests.contract.conftest import LOCAL, MOTO
 from tests.contract.damage import Deployment, damages, put
 from tests.hostile.attributes import FILLED
 
@@ -35,7 +36,7 @@ AWS = {
 }
 
 
-@pytest.fixture(params=["moto", pytest.param("dynamodb-local", marks=pytest.mark.dynamodb_local)])
+@pytest.fixture(params=[MOTO, LOCAL])
 def deployment(request, monkeypatch):
     """A deployment on each engine; moto has the queues and EventBridge of both."""
     for name, value in AWS.items():

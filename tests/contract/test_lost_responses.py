@@ -57,8 +57,8 @@ class TestAStoreWhoseWritesAreSentTwice(
     RecordContract,
 ):
     @pytest.fixture
-    def store(self, moto_table):
-        return moto_table.store(SendsTwice(moto_table.client))
+    def store(self, any_table):
+        return any_table.store(SendsTwice(any_table.client))
 
 
 @pytest.fixture

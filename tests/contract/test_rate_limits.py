@@ -142,11 +142,11 @@ class Step:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_calls_that_others_interrupt_count_as_if_those_had_come_first(moto_table, seed):
+def test_calls_that_others_interrupt_count_as_if_those_had_come_first(any_table, seed):
     """Only the instant that a refusal names may be that of the counters as read."""
-    draw, model, other = Random(seed), MemoryStore(), moto_table.store()  # noqa: S311 - repeats by its seed
-    client, now = Interrupted(moto_table.client), NOON
-    store, paces = moto_table.store(client), [RateLimit.parse(1, "second", burst).pace for burst in (1, 3)]
+    draw, model, other = Random(seed), MemoryStore(), any_table.store()  # noqa: S311 - repeats by its seed
+    client, now = Interrupted(any_table.client), NOON
+    store, paces = any_table.store(client), [RateLimit.parse(1, "second", burst).pace for burst in (1, 3)]
     for number in range(120):
         pace = paces[number // 40 % 2]
         now += draw.choice([0, 1, 1_000, 1_000, 3_000]) * MILLISECOND
@@ -166,13 +166,13 @@ def each_of(steps, store):
 
 
 @pytest.mark.parametrize("kind", ["start", "reserved", "reserve"])
-def test_a_call_whose_item_expires_between_its_read_and_its_write_counts_as_the_first(moto_table, kind):
+def test_a_call_whose_item_expires_between_its_read_and_its_write_counts_as_the_first(any_table, kind):
     """The counters of the read are ahead, so the first write would add to attributes that are gone."""
-    client, pace = Interrupted(moto_table.client), RateLimit.parse(1, "second", 3).pace
-    store, model = moto_table.store(client), MemoryStore()
+    client, pace = Interrupted(any_table.client), RateLimit.parse(1, "second", 3).pace
+    store, model = any_table.store(client), MemoryStore()
     step = Step(Random(1), pace, NOON, [kind])  # noqa: S311 - one kind, any of its instants
     step(store)
-    client.then = lambda: moto_table.client.delete_item(TableName=moto_table.name, Key=rate_key(BUCKET))
+    client.then = lambda: any_table.client.delete_item(TableName=any_table.name, Key=rate_key(BUCKET))
     repeated = [step] * 4
     assert [one(store) for one in repeated] == [one(model) for one in repeated]
 
@@ -183,11 +183,11 @@ MEANWHILE = (["start"], ["reserved"], ["reserve"], ["reserved", "reserved"], ["r
 
 @pytest.mark.parametrize("burst", [2, 3])
 @pytest.mark.parametrize("own", ["start", "reserved", "reserve"])
-def test_each_state_that_another_call_changes_counts_as_if_that_had_come_first(moto_table, own, burst):
+def test_each_state_that_another_call_changes_counts_as_if_that_had_come_first(any_table, own, burst):
     """Of each counter: absent, past, at this instant, ahead; each of them moved between read and write."""
     new, old = RateLimit.parse(1, "second", burst).pace, RateLimit.parse(2, "second", burst).pace
-    client = Interrupted(moto_table.client)
-    store, other = moto_table.store(client), moto_table.store()
+    client = Interrupted(any_table.client)
+    store, other = any_table.store(client), any_table.store()
     of_others = [steps for steps in MEANWHILE if own != "reserve" or set(steps) == {"reserve"}]
     states = product(BEFORE, of_others, ((0, new), (1, new), (0, old)))
     for number, (before, meanwhile, (passed, former)) in enumerate(states):
@@ -211,13 +211,13 @@ def test_each_state_that_another_call_changes_counts_as_if_that_had_come_first(m
         ]
 
 
-def test_a_call_that_never_sees_the_present_counters_fails(moto_table):
+def test_a_call_that_never_sees_the_present_counters_fails(any_table):
     class Absent(Interrupted):
         def update_item(self, **request):
             del request
             raise CONDITION_FAILED
 
-    store = moto_table.store(Absent(moto_table.client))
+    store = any_table.store(Absent(any_table.client))
     for call in (
         lambda: store.start_within_rate(BUCKET, STRICT, NOON, is_reserved=False),
         lambda: store.reserve_start(BUCKET, STRICT, NOON),
