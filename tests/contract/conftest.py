@@ -50,10 +50,10 @@ def pytest_collection_modifyitems(config, items):
 def is_over_moto(item):
     """Whether it is the variant over moto of a test that also runs over DynamoDB Local."""
     params = getattr(item, "callspec", None) and item.callspec.params
+    fixtures = item._fixtureinfo.name2fixturedefs  # a class may override one, and request it
     return any(
-        params[name] == MOTO and LOCAL in (item._fixtureinfo.name2fixturedefs[name][-1].params or ())
-        for name in params or ()
-        if name in item._fixtureinfo.name2fixturedefs
+        value == MOTO and any(LOCAL in (fixture.params or ()) for fixture in fixtures.get(name, ()))
+        for name, value in (params or {}).items()
     )
 
 
