@@ -170,3 +170,23 @@ def test_a_renewed_lease_counts_from_before_the_call_that_renews_it(watch):
         watch.clock.wait_until(NOON + BEAT)
         assert not watch.heartbeat.still_holds(watched)
     assert watch.lease() == BEAT + LEASE
+
+
+def test_a_thread_that_waits_for_a_run_beats_for_the_next_one(watch):
+    idle, polled = threading.Event(), threading.Event()
+    watch.heartbeat._pause = lambda _seconds: polled.set()
+    changed = watch.heartbeat._changed
+    waits_for = changed.wait_for
+
+    def wait_for(predicate):
+        if not predicate():
+            idle.set()  # the lock is free only once the thread waits
+        return waits_for(predicate)
+
+    changed.wait_for = wait_for
+    with watch.watching():
+        assert polled.wait(20)
+    assert idle.wait(20)
+    polled.clear()
+    with watch.watching():
+        assert polled.wait(20)
