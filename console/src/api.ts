@@ -4,7 +4,7 @@ import createClient, { type Client } from "openapi-fetch";
 import { learnFrom } from "./clock";
 import { type Config, home } from "./config";
 import { isObject, readResponse, writeJson } from "./json";
-import { AWAITED, Problem, problemOf, UNREACHABLE } from "./problem";
+import { Problem, problemOf, UNREACHABLE } from "./problem";
 import { bodyOf, together } from "./reads";
 import type { components, paths } from "./schema.d.ts";
 import { say } from "./api.words";
@@ -100,8 +100,8 @@ interface Answer<T> {
   response: Response;
 }
 
-/** What the API answered with; a refusal, silence, and a change that awaits a second person are a Problem. */
-export async function call<T>(asked: Promise<Answer<T>>): Promise<Made<T>> {
+/** What the API answered with; a refusal and silence are a Problem. */
+export async function call<T>(asked: Promise<Answer<T>>): Promise<T> {
   let answer: Answer<T>;
   try {
     answer = await asked;
@@ -112,27 +112,15 @@ export async function call<T>(asked: Promise<Answer<T>>): Promise<Made<T>> {
   }
   const { response } = answer;
   if (!response.ok) throw problemOf(response.status, answer.error);
-  if (response.status === NO_CONTENT) return undefined as Made<T>;
-  if (response.status === ACCEPTED) refuseIfAwaited(String(answer.data ?? ""));
+  if (response.status === NO_CONTENT) return undefined as T;
   const body = bodyOf(response);
   return read(
     body === undefined ? () => readResponse(String(answer.data ?? "")) : () => body,
     response.status,
-  ) as Made<T>;
+  ) as T;
 }
 
-/** A response without those that `call` throws. */
-type Made<T> = Exclude<T, Schemas["ConfirmationView"]>;
-
-const ACCEPTED = 202;
 const NO_CONTENT = 204;
-
-/** A change that a second person must confirm is a Problem here: nothing is changed yet. */
-function refuseIfAwaited(text: string): void {
-  const body = read(() => readResponse(text), ACCEPTED) as Partial<Schemas["ConfirmationView"]>;
-  if (!body.confirm_until) return;
-  throw new Problem(ACCEPTED, AWAITED, say("awaited"), say("awaited_how"));
-}
 
 /** Every response of the API is a JSON object; anything else is not the API's. */
 function read(load: () => unknown, status: number): unknown {

@@ -24,8 +24,6 @@ interface Entry {
   at: string;
   word: Parameters<typeof say>[0];
   needs: Permission[];
-  /** Whether only the search box has it: few deployments use it. */
-  isRare?: boolean;
 }
 
 const ENTRIES: Entry[] = [
@@ -35,7 +33,6 @@ const ENTRIES: Entry[] = [
   { at: "batches", word: "batches", needs: ["actions:read"] },
   { at: "dead-letters", word: "dead_letters", needs: ["actions:read"] },
   { at: "pauses", word: "pauses", needs: ["actions:read", "tenants:manage"] },
-  { at: "confirmations", word: "confirmations", needs: ["actions:read", "jobs:read"], isRare: true },
   { at: "limits", word: "limits", needs: ["system"] },
   { at: "undelivered", word: "undelivered", needs: ["system"] },
   { at: "recount", word: "recount", needs: ["system"] },
@@ -48,7 +45,6 @@ const PARENTS: Record<string, string> = {
   preferences: "notifications",
   "job-editor": "jobs",
   load: "jobs",
-  confirmations: "actions",
 };
 
 export function App() {
@@ -107,7 +103,6 @@ function Screen({ screen: Shown, name }: { screen: ReturnType<typeof screenOf>; 
 
 function Side({ at }: { at: string }) {
   const entries = ENTRIES.filter((each) => each.needs.length === 0 || can(...each.needs));
-  const shown = entries.filter((each) => !each.isRare);
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
     const [bar, current] = [nav.current, nav.current?.querySelector<HTMLElement>("[aria-current]")];
@@ -123,7 +118,7 @@ function Side({ at }: { at: string }) {
         <Palette screens={entries.map(({ at, word }) => ({ at, name: say(word) }))} />
       </div>
       <nav aria-label={mine("nav")} ref={nav}>
-        {shown.map((each) => (
+        {entries.map((each) => (
           <a
             key={each.at}
             href={href(...(each.at ? [each.at] : []))}

@@ -43,9 +43,6 @@ export class SignInDenied extends Error {}
 
 export const UNREACHABLE = 0;
 
-/** The code of a change that awaits its second person. */
-export const AWAITED = "awaits-confirmation";
-
 export function problemOf(status: number, body: unknown): Problem {
   const fields = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
   const text = (name: string) => (typeof fields[name] === "string" ? (fields[name] as string) : "");

@@ -18,7 +18,6 @@ const ALL: Record<string, Load> = {
   batches: async () => (await import("./screens/batches")).BatchesScreen,
   "dead-letters": async () => (await import("./screens/dead-letters")).DeadLettersScreen,
   pauses,
-  confirmations: async () => (await import("./screens/confirmations")).ConfirmationsScreen,
   limits: async () => (await import("./screens/limits")).LimitsScreen,
   quotas: async () => (await import("./screens/quotas")).QuotasScreen,
   recount: async () => (await import("./screens/recount")).RecountScreen,

@@ -273,13 +273,6 @@ class Settings(GivenFields):
         like=r"\*|([^\s#*]{1,64}( [^\s#*]{1,64})*)?",
         allowed="tenants' names with one space between them, or * alone",
     )
-    two_persons: bool = field(
-        default=False,
-        metadata={
-            "about": "A second person must confirm what cannot be undone over the API: cancels of many"
-            " actions, pauses that skip, and unregistering a job."
-        },
-    )
     quotas: Mapping[str, str] = field(
         default_factory=dict,
         metadata={

@@ -69,7 +69,6 @@ OPERATION_IDS = [
     "closeBatch",
     "completeAction",
     "completeHandOver",
-    "confirm",
     "countJobs",
     "dismissAction",
     "draftJob",
@@ -82,7 +81,6 @@ OPERATION_IDS = [
     "getBackfill",
     "getBatch",
     "getCaller",
-    "getConfirmation",
     "getDocument",
     "getHealth",
     "getHealthDetails",
@@ -100,7 +98,6 @@ OPERATION_IDS = [
     "listBackfills",
     "listBatches",
     "listComingRuns",
-    "listConfirmations",
     "listDeadLetters",
     "listGrants",
     "listJobDefinitions",
@@ -149,7 +146,6 @@ OPERATION_IDS = [
     "skipNextRun",
     "triggerJob",
     "unregisterJob",
-    "withdrawConfirmation",
 ]
 """Clients name their generated functions after these, so an id never changes."""
 

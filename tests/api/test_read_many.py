@@ -176,8 +176,3 @@ def test_a_condition_of_the_request_is_not_that_of_its_reads(deployment):
 def test_without_a_tenant_nothing_is_read(deployment):
     response = deployment.ask("GET", "/reads", claims={"sub": "1"}, query={"read": "/openapi.json"})
     assert response.status == 403
-
-
-def test_a_former_path_is_read_as_its_successor(deployment):
-    (item,) = items(deployment, f"/scheduling/{schedule(deployment)}")
-    assert item["status"] == 200

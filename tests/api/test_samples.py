@@ -115,21 +115,13 @@ BEGUN = {"<pause_id>": "api-pause-work", "<backfill_id>": "api-backfill-job"}
 """The sample that must have begun what a path names."""
 
 
-def waiting(api, _client, clock):
-    """Return the id of a cancel that another person has requested with the setting `two_persons`."""
-    api = replace(api, settings=replace(api.settings, two_persons=True))
-    other = Client(make_api(api, Health({}, None), empty_access(clock)))
-    ada = {"custom:tenant_id": "acme", "sub": "77", "email": "other@acme.example"}
-    return other("cancel-many", body={"type": "remark"}, claims=ada).json["id"]
-
-
 def handed_over(api, client, clock):
     """Return the token of an action that was handed over."""
     made = client.schedule(body={"type": "remark", "payload": {}, "in": 0})["id"]
     return token_of(hand_over(api, clock, made, HandedOver(timedelta(hours=1))))
 
 
-MADE = {"handovers": handed_over, "confirmations": waiting}
+MADE = {"handovers": handed_over}
 """What makes the object whose id follows this segment of a path."""
 
 

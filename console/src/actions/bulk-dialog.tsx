@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { refreshAll } from "../query";
-import { AWAITED, Problem, UNREACHABLE } from "../problem";
+import { Problem, UNREACHABLE } from "../problem";
 import { Failure } from "../ui/states";
 import { say as sayShared } from "../words/shared";
 import { type Bulk, type BulkKind, type Found, nothing, type Progress } from "./bulk";
@@ -104,7 +104,6 @@ function BulkDialog({ bulk, close }: { bulk: Bulk; close: () => void }) {
 
   const title = say(`title_${bulk.kind}`);
   const isBusy = phase === "counting" || phase === "changing";
-  const isAwaited = problem?.code === AWAITED;
   const isOver = phase === "done" || (phase === "counted" && (found.n === 0 || problem !== null));
   return (
     <dialog ref={dialog} class="ask bulk" aria-label={title} onClose={close}>
@@ -117,7 +116,7 @@ function BulkDialog({ bulk, close }: { bulk: Bulk; close: () => void }) {
         )}
         {staging && <Stages staging={staging} isStopped={phase === "stopped"} />}
         {phase === "changing" && !staging && <Doing kind={bulk.kind} found={found} progress={progress} />}
-        {(phase === "stopped" || phase === "done") && !staging && !isAwaited && (
+        {(phase === "stopped" || phase === "done") && !staging && (
           <Result kind={bulk.kind} progress={progress} isStopped={phase === "stopped"} />
         )}
         {problem && <Failure problem={problem} />}

@@ -3,8 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { QueryResult } from "../query";
 import { me } from "../me";
-import { AWAITED, type Problem, UNREACHABLE } from "../problem";
-import { href } from "../route";
+import { type Problem, UNREACHABLE } from "../problem";
 import { say } from "../words/shared";
 
 export function Loading({ lines = 4 }: { lines?: number }) {
@@ -42,7 +41,6 @@ export function Failure({ problem, retry }: { problem: Problem; retry?: () => vo
           ))}
         </ul>
       )}
-      {problem.code === AWAITED && <a href={href("confirmations")}>{say("confirmations")}</a>}
       {problem.isSignedOut && (
         <button type="button" onClick={() => location.reload()}>
           {say("sign_in")}
@@ -63,9 +61,6 @@ const CHANGED = 412;
 export function explained(problem: Problem): { title: string; why: string } {
   if (problem.status === UNREACHABLE) {
     return { title: say("unreachable"), why: problem.detail || say("unreachable_why") };
-  }
-  if (problem.code === AWAITED || problem.code === "same-person") {
-    return { title: problem.title, why: problem.detail };
   }
   if (problem.isForbidden) {
     const roles = me.value.roles.join(", ") || say("no_roles");

@@ -10,7 +10,6 @@ export const say = words("words/shared.say", {
   dead_letters: "Dead letters",
   batches: "Batches",
   pauses: "Pauses",
-  confirmations: "Confirmations",
   limits: "Rate limits",
   undelivered: "Undelivered",
   recount: "Recount",

@@ -41,7 +41,6 @@ _OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("notifications",): ("notifications:NotificationRoutes", "preferences:NotificationPreferences"),
     ("batches",): ("batches:BatchRoutes",),
     ("handovers",): ("hand_overs:HandOverRoutes",),
-    ("confirmations",): ("confirmations:ConfirmationRoutes",),
     ("search",): ("search:SearchRoutes",),
     ("reads",): ("reads:ReadRoutes",),
     ("openapi.json",): ("document_route:DocumentRoute",),

@@ -17,7 +17,6 @@ from duetime.api.authenticator import Authenticator, Caller
 from duetime.api.context import ApiContext
 from duetime.api.errors import RouteNotFound
 from duetime.api.normalise_event import normalise, read_within
-from duetime.api.renamed_paths import successor_of, with_successor
 from duetime.api.route_ports import Access, Health
 from duetime.api.routes import LazyRouteTable
 from duetime.api.served_request import ServedRequest, Within
@@ -45,10 +44,9 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
 
     def respond(event: dict[str, Any], context: Any, known: Caller | None) -> dict[str, Any]:
         """Return the response of an event; one that is served within another has a known caller."""
-        successor = successor_of(event["path"], prefix)
         base = _base(event, prefix)
         try:
-            match = table.find(successor or event["path"])
+            match = table.find(event["path"])
             caller = None if match and match.is_open else known or authenticator.caller_of(event)
             if caller is not None:
                 _limit_rate(caller, buckets, api)
@@ -57,19 +55,12 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
         except DuetimeError as error:
             from duetime.api.dispatch import problem_response  # noqa: PLC0415 - at the first problem
 
-            response = problem_response(error)
-        else:
+            return problem_response(error)
 
-            def serve(within: Within) -> dict[str, Any]:
-                return respond(read_within(event, prefix, base, within), context, caller)
+        def serve(within: Within) -> dict[str, Any]:
+            return respond(read_within(event, prefix, base, within), context, caller)
 
-            is_former, is_within = successor is not None, known is not None
-            response = dispatcher()(
-                ServedRequest(event, context, match, caller, base, is_former, serve, is_within)
-            )
-        if successor is None:
-            return response
-        return with_successor(response, base + successor.removeprefix(prefix))
+        return dispatcher()(ServedRequest(event, context, match, caller, base, serve))
 
     return lambda sent, context: respond(normalise(sent), context, None)
 

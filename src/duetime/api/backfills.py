@@ -223,7 +223,7 @@ class BackfillRoutes(ApiRoutes):
         "POST",
         f"{_BACKFILL}/cancel",
         _MANAGE,
-        operation=Operation("cancel-backfill", AuditKind.JOB, is_final=True),
+        operation=Operation("cancel-backfill", AuditKind.JOB),
     )
     def cancel(self, name: str, backfill_id: str, request: Request) -> BackfillView:
         """End the backfill: cancel its pending runs, and request that the running ones stop."""

@@ -133,7 +133,7 @@ class BatchRoutes(ApiRoutes):
         "POST",
         f"{BATCHES}/<batch_name>/cancel",
         _MANAGE,
-        operation=Operation("cancel", AuditKind.BATCH, has_dry_run=True, is_final=True),
+        operation=Operation("cancel", AuditKind.BATCH, has_dry_run=True),
     )
     def cancel(self, batch_name: str, body: Annotated[MembersRequest, Body()], request: Request) -> BulkView:
         """Close a batch, cancel its pending members, and request that the running ones stop, step by step."""

@@ -29,7 +29,7 @@ class BulkActionRoutes(ApiRoutes):
 
     tag = "actions"
 
-    @_bulk_route("cancelActions", Operation("cancel", AuditKind.MANY, has_dry_run=True, is_final=True))
+    @_bulk_route("cancelActions", Operation("cancel", AuditKind.MANY, has_dry_run=True))
     def cancel_many(self, body: Annotated[BulkRequest, Body()], request: Request) -> BulkView:
         """Cancel the actions that match the filters, step by step; call again with `next_cursor`."""
         filters = self._with_cut_off(body)

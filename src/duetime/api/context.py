@@ -10,7 +10,6 @@ from duetime.actions.usage_quotas import UsageQuotas
 from duetime.api.authenticator import Caller
 from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected_etags
 from duetime.api.redactor import Redactor
-from duetime.api.renamed_paths import FORMER
 from duetime.api.routes import RouteGroup
 from duetime.app import App
 from duetime.clock import Clock
@@ -176,6 +175,5 @@ def reader_at(api: ApiContext, request: Request) -> Redactor:
 
 
 def place_of(request: Request, collection: str, name: str) -> str:
-    """Return the path of an action or a job, with the stage; at a former path, the former one."""
-    here = FORMER.get(collection, collection) if request.context["is_former"] else collection
-    return f"{request.context['base']}{here}/{name}"
+    """Return the path of an action or a job, with the stage."""
+    return f"{request.context['base']}{collection}/{name}"

@@ -24,11 +24,10 @@ from duetime.api.context import ApiContext
 from duetime.api.cursors import CursorSeal
 from duetime.api.known_fields import body_fields
 from duetime.api.parameters import refuse_parameters
-from duetime.api.problems import MEDIA_TYPE, problem_of
+from duetime.api.problems import problem_of
 from duetime.api.request_flaws import invalid_request
 from duetime.api.routes import Route
-from duetime.api.served_request import ServedProblem, ServedRequest
-from duetime.api.two_persons import TwoPersons
+from duetime.api.served_request import ServedRequest
 from duetime.errors import DuetimeError, TenantPaused, truncate
 from duetime.ports.access import AuditTrail
 
@@ -48,7 +47,6 @@ class Dispatcher:
     def __init__(self, api: ApiContext, trail: AuditTrail, prefix: str) -> None:
         self._api, self._lock = api, threading.RLock()
         self._resolver = _Resolver(prefix)
-        self._two_persons = TwoPersons(api)
         self._audit = AuditMiddleware(trail, api.clock, retention=api.settings.audit_retention)
 
     def __call__(self, request: ServedRequest) -> dict[str, Any]:
@@ -76,16 +74,12 @@ class Dispatcher:
                 "arguments": match.arguments,
                 "caller": caller,
                 "base": request.base,
-                "is_former": request.is_former,
                 "serve": request.serve,
                 "content": content,
                 "seal": seal,
             }
-            if self._two_persons.must_confirm(request, route, content):
-                response = self._two_persons.request(request, route, content)
-            else:
-                with self._lock:
-                    response = self._resolver.answer(_with_content(event, content), request.context, facts)
+            with self._lock:
+                response = self._resolver.answer(_with_content(event, content), request.context, facts)
         except DuetimeError as error:
             response = problem_response(error, route)
         self._audit.end(entry, response)
@@ -178,8 +172,6 @@ def _problem(error: Exception, route: Route) -> Response[str]:
     """Return the response of an error; an unexpected one is logged in full, and the response hides it."""
     if isinstance(error, RequestValidationError):
         error = invalid_request(error.errors(), body_fields(route))
-    if isinstance(error, ServedProblem):
-        return _problem_within(error.response)
     if not isinstance(error, DuetimeError):
         log.error("request met a fault", exc_info=error)
         return problem_of(DuetimeError())
@@ -187,10 +179,3 @@ def _problem(error: Exception, route: Route) -> Response[str]:
     if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("request failed", extra={"code": error.code, "reason": truncate(error)})
     return response
-
-
-def _problem_within(response: Mapping[str, Any]) -> Response[str]:
-    """Return the problem of a request that was served within the current one as its response."""
-    headers = {name: values[0] for name, values in response["multiValueHeaders"].items()}
-    headers.pop("Content-Type", None)
-    return Response(response["statusCode"], MEDIA_TYPE, response["body"], headers=headers)

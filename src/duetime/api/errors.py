@@ -68,37 +68,6 @@ class Forbidden(DuetimeError, PermissionError):
     code = "forbidden"
 
 
-class SamePerson(DuetimeError, PermissionError):
-    """The person who requested it cannot confirm it."""
-
-    code = "same-person"
-
-    def __init__(self, confirmation_id: str, actor: str) -> None:
-        super().__init__(
-            f"{truncate(actor, 60)} requested {confirmation_id}, so another person must confirm it"
-        )
-
-
-class ConfirmationNotFound(DuetimeError, LookupError):
-    """The tenant has no such confirmation."""
-
-    code = "confirmation-not-found"
-
-    def __init__(self, confirmation_id: str) -> None:
-        super().__init__(
-            f"there is no confirmation {truncate(confirmation_id, 60)!r}; the list of confirmations has them"
-        )
-
-
-class ConfirmationEnded(DuetimeError, RuntimeError):
-    """The confirmation waits no longer; nothing was changed."""
-
-    code = "confirmation-ended"
-
-    def __init__(self, confirmation_id: str, how: str) -> None:
-        super().__init__(f"the confirmation {confirmation_id} {how}; request the change again")
-
-
 class PreconditionFailed(DuetimeError, RuntimeError):
     """The target has changed since the client read it."""
 

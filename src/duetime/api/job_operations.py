@@ -108,7 +108,7 @@ class JobOperationRoutes(ApiRoutes):
         f"{JOBS}/<name>",
         _MANAGE,
         status=_DONE,
-        operation=Operation("unregister", AuditKind.JOB, is_final=True),
+        operation=Operation("unregister", AuditKind.JOB),
     )
     def unregister(self, name: str, request: Request) -> Response[None]:
         """Unregister a job; its history is retained.

@@ -49,18 +49,16 @@ def read_within(event: Mapping[str, Any], prefix: str, base: str, within: Within
     several = parse_qs(within.query, keep_blank_values=True)
     conditions = {"if-match", "if-none-match", "idempotency-key", "content-type", "content-length"}
     headers = {name: value for name, value in event["headers"].items() if name.lower() not in conditions}
-    if within.etag is not None:
-        headers["If-Match"] = within.etag
     return {
         **event,
-        "httpMethod": within.method,
+        "httpMethod": "GET",
         "path": _encodable(prefix + within.path),
         "headers": headers,
         "multiValueHeaders": {name: [value] for name, value in headers.items()},
         "queryStringParameters": _encodable({name: values[-1] for name, values in several.items()}),
         "multiValueQueryStringParameters": _encodable(several),
         "requestContext": {**event["requestContext"], "path": base + within.path},
-        "body": within.body,
+        "body": None,
         "isBase64Encoded": False,
     }
 

@@ -7,10 +7,10 @@ tenants' work, or that of the tenant it names; only such operators end it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
@@ -18,12 +18,11 @@ from pydantic import Field
 
 from duetime import ids
 from duetime.api.api_model import ApiModel
-from duetime.api.authenticator import Caller
 from duetime.api.context import ApiRoutes, caller_at
 from duetime.api.errors import Flaw, Forbidden, InvalidRequest
 from duetime.api.parameters import instant_of
 from duetime.api.requests import RequestBody
-from duetime.api.routes import Operation, Resolved, route
+from duetime.api.routes import Operation, route
 from duetime.api.views import Instant
 from duetime.declare.job_rules import RESERVED
 from duetime.errors import InvalidTime
@@ -129,15 +128,6 @@ def checked_end(reason: str, until: str | None, now: datetime, *, is_required: b
     return end
 
 
-def resolved(body: Mapping[str, Any], caller: Caller) -> Resolved:
-    """Return the body of a pause with the tenant whose work it covers, and who may begin it."""
-    named, is_operator = body.get("of_tenant"), Permission.MANAGE_TENANTS in caller.permissions
-    is_own = named == caller.tenant_id or (named is None and not is_operator)
-    if body.get("scope") == PauseScope.TENANT or not is_own:
-        return dict(body), (Permission.MANAGE_TENANTS,)
-    return {**body, "of_tenant": caller.tenant_id}, (Permission.MANAGE_ACTIONS, Permission.MANAGE_TENANTS)
-
-
 class Pauses(ApiRoutes):
     """Serves the pauses of work."""
 
@@ -165,7 +155,7 @@ class Pauses(ApiRoutes):
         Permission.MANAGE_ACTIONS,
         Permission.MANAGE_TENANTS,
         status=HTTPStatus.CREATED,
-        operation=Operation("pause", AuditKind.PAUSE, is_new=True, final_field="skip", resolve=resolved),
+        operation=Operation("pause", AuditKind.PAUSE, is_new=True),
     )
     def begin(self, body: Annotated[PauseWorkRequest, Body()], request: Request) -> WorkPauseView:
         """Pause work: within five seconds no run of it begins. A run in progress continues.

@@ -10,20 +10,15 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from duetime.api.body import BODY_LIMIT
 from duetime.api.errors import WrongMethod
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 
-if TYPE_CHECKING:
-    from duetime.api.authenticator import Caller
-
 _MARK = "duetime_route"
 Method = TypeVar("Method", bound=Callable[..., Any])
-Resolved = tuple[dict[str, Any], tuple[Permission, ...]]
-"""A body that means the same from every caller, and the permissions of which it needs one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +31,12 @@ class Operation:
     """Whether it creates the target, whose id does not exist before."""
     has_dry_run: bool = False
     """Whether a client may request a preview of the change."""
-    is_final: bool = False
-    """Whether it cannot be undone: with the setting `two_persons`, a second person must confirm it."""
-    final_field: str = ""
-    """The field of its body that makes it final, unless it is false."""
-    resolve: Callable[[Mapping[str, Any], Caller], Resolved] | None = None
-    """Resolves a body whose meaning depends on the caller; None if that of none does."""
     creates_work: bool = False
     """Whether it makes runs due: while the tenant is paused, the API rejects it."""
 
     def is_preview(self, fields: Mapping[str, Any]) -> bool:
         """Return whether a request only previews the change; most routes ignore the field `dry_run`."""
         return self.has_dry_run and fields.get("dry_run") is True
-
-    def cannot_be_undone(self, fields: Mapping[str, Any]) -> bool:
-        """Return whether the change that a request makes cannot be undone."""
-        has_field = bool(self.final_field) and fields.get(self.final_field, False) is not False
-        return (self.is_final or has_field) and not self.is_preview(fields)
 
 
 @dataclass(frozen=True, slots=True)

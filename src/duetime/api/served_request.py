@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,23 +12,12 @@ from duetime.api.routes import RouteMatch
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """A request of the same caller that is served within another."""
+    """A read of the same caller that is served within another request."""
 
     path: str
     """Decoded, under the prefix."""
     query: str = ""
     """As it was sent."""
-    method: str = "GET"
-    body: str | None = None
-    etag: str | None = None
-
-
-class ServedProblem(Exception):
-    """A request that was served within another failed, so the outer one has the same response."""
-
-    def __init__(self, response: Mapping[str, Any]) -> None:
-        super().__init__(response["body"])
-        self.response = response
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +31,5 @@ class ServedRequest:
     """None if the path admits unauthenticated callers."""
     base: str
     """The prefix as the client called it."""
-    is_former: bool
-    """Whether the client called a former path."""
     serve: Callable[[Within], dict[str, Any]]
-    """Serve a further request of the same caller."""
-    is_within: bool = False
-    """Whether it is served within another, which has confirmed it if it makes a change."""
+    """Serve a further read of the same caller."""

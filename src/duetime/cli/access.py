@@ -1,11 +1,11 @@
-"""``duetime access grants`` and ``whoami``: who may do what; ``audit`` and ``confirmations``."""
+"""``duetime access grants`` and ``whoami``: who may do what; ``audit``."""
 
 from __future__ import annotations
 
 import argparse
 from datetime import datetime
 
-from duetime.cli import audit, confirmations
+from duetime.cli import audit
 from duetime.cli.action_text import tenant
 from duetime.cli.arguments import Commands, add_command, add_group, client_of
 from duetime.cli.client import Json
@@ -20,7 +20,6 @@ PATH = "grants"
 def add_parser(commands: Commands) -> None:
     """Add the commands."""
     audit.add_parser(commands)
-    confirmations.add_parser(commands)
     verbs = add_group(commands, "grants", "list what roles may do beside the settings, grant and revoke")
     add_command(verbs, "list", list_grants, "list what was granted at run time, role by role")
     for name, run, help_text in (

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from duetime.api import PREFIX
-from duetime.cli.failures import AwaitsConfirmation, BadUsage, CommandFailed, RequestRejected, StrangeAnswer
+from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
 
 if TYPE_CHECKING:  # `duetime --help` needs no HTTP
     from duetime.cli.exchange import Received
@@ -38,7 +38,7 @@ _OURS = {
     ),
     "waits_until",
 }
-_ACCEPTED, _NO_CONTENT, _ERROR, _UNAUTHENTICATED, _TOO_MANY = 202, 204, 400, 401, 429
+_NO_CONTENT, _ERROR, _UNAUTHENTICATED, _TOO_MANY = 204, 400, 401, 429
 
 
 class Answer(NamedTuple):
@@ -176,8 +176,6 @@ class Client(NamedTuple):
         except ValueError:
             content = None
         answer = content if isinstance(content, dict) else {}
-        if status == _ACCEPTED and "confirm_until" in answer:
-            raise AwaitsConfirmation(str(answer["id"]), str(answer["confirm_until"]))
         if status < _ERROR and answer.keys() & _OURS:
             return answer
         if status >= _ERROR and {"title", "detail"} <= answer.keys():

@@ -77,14 +77,4 @@ class RequestRejected(CommandFailed):
         super().__init__(f"{message}: {fix}" if fix else message)
 
 
-class AwaitsConfirmation(CommandFailed):
-    """The API stored the change: another person must confirm it."""
-
-    def __init__(self, confirmation_id: str, until: str) -> None:
-        super().__init__(
-            f"nothing is changed yet: another person must confirm it until {until}, with"
-            f" `duetime access confirmations confirm {confirmation_id}`"
-        )
-
-
 _SERVER_ERROR = 500

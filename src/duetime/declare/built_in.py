@@ -15,7 +15,7 @@ from typing import Annotated
 from pydantic import Field
 
 from duetime.declare.handler import Handler
-from duetime.model.built_in import CANARY, CONFIRMATION, PROBE, probe_type
+from duetime.model.built_in import CANARY, PROBE, probe_type
 from duetime.model.run import Run, WorkerDied
 from duetime.payload import Payload
 from duetime.retry import NEVER, Fatal, Retry, RetryPolicy
@@ -60,7 +60,7 @@ def _does_nothing(name: str) -> Handler:
     )
 
 
-UNLISTED = {name: _does_nothing(name) for name in (CANARY, CONFIRMATION)}
+UNLISTED = {CANARY: _does_nothing(CANARY)}
 """The handlers of the types that no manifest lists."""
 
 

@@ -39,8 +39,6 @@ class AuditKind(StrEnum):
     """All members of a batch."""
     CHECK_IN = "check-in"
     """The name under which work elsewhere checks in."""
-    CONFIRMATION = "confirmation"
-    """A request that waits for a second person, by its id."""
     REGION = "region"
     """The region that a failover made active."""
 

@@ -14,8 +14,6 @@ CANARY = "duetime-canary"
 DEADLINE = "duetime-deadline"
 """The type of the checks of deadlines, which the system's worker runs; see `duetime.model.deadline`."""
 
-CONFIRMATION = "duetime-confirmation"
-"""The type of requests that wait for a second person; a run of one does nothing: it has lapsed."""
 
 PROBE = "duetime-probe"
 """The probe of the default worker; another worker's has its name after it."""
@@ -57,7 +55,7 @@ def worker_of(type_name: str) -> str:
 
 def is_built_in(type_name: str) -> bool:
     """Return whether the type is one of duetime's own that is no target."""
-    return type_name in {CANARY, CONFIRMATION, DEADLINE} or is_probe(type_name)
+    return type_name in {CANARY, DEADLINE} or is_probe(type_name)
 
 
 def retention_of(type_name: str, retention: timedelta) -> timedelta:

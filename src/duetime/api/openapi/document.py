@@ -8,7 +8,6 @@ from http import HTTPStatus
 
 from duetime.api import PREFIX
 from duetime.api.all_routes import routes_of
-from duetime.api.confirmations import ConfirmationView
 from duetime.api.context import ApiContext
 from duetime.api.openapi.responses import PROBLEM, problem_responses, problem_schema, references_of
 from duetime.api.openapi.schemas import (
@@ -143,11 +142,6 @@ def _operation(route: Route, signature: RouteSignature, references: References) 
     if signature.parameters:
         operation["parameters"] = signature.parameters
     operation["responses"] = _successes(route, signature, references) | references_of(route, signature)
-    if route.operation is not None and (route.operation.is_final or route.operation.final_field):
-        operation["responses"][str(HTTPStatus.ACCEPTED.value)] = {
-            "description": "With the setting `two_persons`: a second person must confirm it.",
-            "content": {"application/json": {"schema": references[ConfirmationView, "serialization"]}},
-        }
     if route.is_open:
         operation["security"] = []
     elif route.admits:

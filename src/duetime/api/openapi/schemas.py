@@ -83,7 +83,6 @@ _DESCRIPTIONS = {
     "definition_id": "the definition's id, unique within its job",
     "backfill_id": "the backfill's id, unique within its job",
     "batch_name": "the batch's name",
-    "confirmation_id": "the confirmation's id",
     "pause_id": "the pause's id",
     "role": "the role's name: of a group of the user pool, or of the settings",
     "limit": "how many at most",
