@@ -291,7 +291,7 @@ class Settings(GivenFields):
         default="few",
         metadata={
             "about": "The metrics to write. few: not `scheduled`, `executed` and `run_time`, those of each"
-            " action; they cost 0.90 dollars a month. `dashboard` sets all.",
+            " action; they cost 0.90 dollars a month.",
             "choices": ("few", "all"),
         },
     )

@@ -379,13 +379,3 @@ def test_a_key_and_a_web_acl_that_settings_name_must_exist_and_be_usable(check, 
     assert of_key[0] == of_acl[0] == "ok" if state == "as it is" else of_key[0] == "ill"
     assert finding in of_key[1]
     assert of_acl[1].endswith("does not exist" if state == "absent" else "can be used")
-
-
-@pytest.mark.usefixtures("aws")
-def test_a_code_signing_configuration_of_another_region_fails_the_deploy(check, assembly):
-    signing = f"arn:aws:lambda:us-east-1:{ACCOUNT}:code-signing-config:csc-0123456789abcdef0"
-    function = {"Type": "AWS::Lambda::Function", "Properties": {"CodeSigningConfigArn": signing}}
-    (assembly / "stack.json").write_text(json.dumps({"Resources": {**RESOURCES, "Signed": function}}))
-    [(state, message, remedy)] = check("resources")
-    assert (state, remedy) == ("ill", "set code_signing to another")
-    assert message == f"code_signing {signing} is in us-east-1; the stack is in eu-west-1"

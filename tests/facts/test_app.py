@@ -135,8 +135,8 @@ def test_unresolvable_annotation_is_rejected():
         App().action(handler)
 
 
-@pytest.mark.parametrize("timeout", [0, -1, timedelta(minutes=91), "1m", float("nan")])
-def test_timeout_beyond_the_limit_of_managed_instances_is_rejected(timeout):
+@pytest.mark.parametrize("timeout", [0, -1, timedelta(minutes=16), "1m", float("nan")])
+def test_timeout_beyond_lambdas_limit_is_rejected(timeout):
     with pytest.raises(DeclarationError, match="timeout is"):
         App().action(timeout=timeout)(_takes_ping)
 

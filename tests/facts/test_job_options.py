@@ -37,7 +37,7 @@ class TestOverlap:
         ({"failure_threshold": 0}, "failure_threshold is 0; allowed is a whole number from 1"),
         ({"precision": "hour"}, "precision is 'hour'; allowed is second or minute"),
         ({"timeout": 0}, "timeout is 0"),
-        ({"timeout": timedelta(minutes=91)}, "up to 0:15:00, or 1:30:00 on managed instances"),
+        ({"timeout": timedelta(minutes=16)}, "more than 0 s, up to 0:15:00"),
         ({"timeout": "5m"}, "timeout is '5m'"),
         ({"title": "x" * 101}, "title has 101 characters; at most 100"),
         ({"category": "x" * 51}, "category has 51 characters; at most 50"),

@@ -19,7 +19,6 @@ NOTHING = Workload(
             "mails_per_day",
             "notices_per_day",
             "alarms",
-            "dashboards",
         ),
         0,
     )

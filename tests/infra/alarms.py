@@ -42,8 +42,8 @@ def statements_of_the_topic(template):
 
 @pytest.fixture(scope="module")
 def synthesised():
-    """The deployment with every alarm and the dashboard."""
-    return made_with(alarms="all", dashboard=True)
+    """The deployment with every alarm."""
+    return made_with(alarms="all")
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +67,5 @@ def another():
         lateness_alarm=timedelta(seconds=30),
         failed_alarm=20,
         alarms="all",
-        dashboard=True,
         worker_timeout=timedelta(minutes=15),
     )

@@ -35,9 +35,8 @@ def test_the_default_workload_equals_the_default_deployment():
     assert work.worker_batch == Settings().worker_batch
 
 
-def test_the_alarms_and_dashboards_that_are_assumed_are_those_of_the_stack(synthesised):
+def test_the_alarms_that_are_assumed_are_those_of_the_stack(synthesised):
     assert Workload().alarms == len(synthesised.of_type("AWS::CloudWatch::Alarm"))
-    assert Workload().dashboards == len(synthesised.of_type("AWS::CloudWatch::Dashboard"))
     assert Workload().canaries_per_hour == canaries_per_hour(synthesised)
 
 
@@ -80,7 +79,6 @@ def test_the_default_stack_costs_at_most_three_dollars_a_month_at_rest(synthesis
         jobs=0,
         api_requests_per_day=0,
         alarms=alarms,
-        dashboards=len(synthesised.of_type("AWS::CloudWatch::Dashboard")),
         canaries_per_hour=canaries_per_hour(synthesised),
     )
     lines = {line.name: line for line in estimate(at_rest, usual_prices()).lines}

@@ -162,3 +162,21 @@ def synthesised(mark, project, site_packages, monkeypatch, *, stack):
     )
     assert not done.returncode, done.stderr
     return (project / "out" / f"{stack}.template.json").read_text()
+
+
+def test_the_recipes_for_a_stack_change_its_functions_and_add_a_dashboard_and_a_budget():
+    page_text = (ROOT / "docs/recipes/aws.md").read_text().partition("## More in your stack")[2]
+    recipes = {}
+    exec(re.search(r"```py\n(.+?)```", page_text, re.DOTALL)[1], recipes)  # noqa: S102 - our own page
+    made, scheduler = stack()
+    recipes["call_fips_endpoints"](scheduler)
+    recipes["sign_code"](scheduler, "arn:aws:lambda:eu-west-1:123456789012:code-signing-config:csc-1")
+    recipes["show_metrics"](scheduler)
+    recipes["limit_costs"](scheduler, 20)
+    changed = Synthesised.from_stack(made)
+    for function in changed.functions().values():
+        assert function["Environment"]["Variables"]["AWS_USE_FIPS_ENDPOINT"] == "true"
+        assert function["CodeSigningConfigArn"].endswith("csc-1")
+    assert '"deployment","duetime"' in str(changed.one("AWS::CloudWatch::Dashboard")["DashboardBody"])
+    budget = changed.one("AWS::Budgets::Budget")["Budget"]
+    assert budget["CostFilters"] == {"TagKeyValue": ["aws:cloudformation:stack-name$test"]}

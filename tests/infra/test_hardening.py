@@ -11,7 +11,6 @@ from tests.infra.rights import allowed
 from tests.infra.synthesis import BILLING, Synthesised, caller, made_with, stack
 
 KEY = "arn:aws:kms:eu-west-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
-SIGNING = "arn:aws:lambda:eu-west-1:123456789012:code-signing-config:csc-0123456789abcdef0"
 ACL = "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/office/01234567-89ab-cdef-0123-456789abcdef"
 USES_KEY = {
     (f"kms:{name}", KEY)
@@ -27,7 +26,6 @@ def hardened():
         second_factor=True,
         web_acl="managed",
         reserved_concurrency=20,
-        code_signing=SIGNING,
         alarm_email="ops@example.com",
     )
     made, scheduler = stack(deployment=chosen, handlers=[BILLING])
@@ -47,7 +45,6 @@ def test_the_key_encrypts_every_table_queue_topic_log_and_function(hardened):
         assert {found.get(name) for found in hardened.of_type(kind)} == {KEY}, kind
     own = [function for function in hardened.of_type("AWS::Lambda::Function") if "FunctionName" in function]
     assert {function["KmsKeyArn"] for function in own} == {KEY}
-    assert {function["CodeSigningConfigArn"] for function in own} == {SIGNING}
 
 
 def test_each_role_may_use_the_key_through_the_services_alone(hardened):
@@ -76,7 +73,7 @@ def test_without_the_settings_the_template_has_none_of_it(synthesised):
         kind for kind in ("AWS::WAFv2::WebACL", "AWS::WAFv2::WebACLAssociation") if synthesised.of_type(kind)
     ]
     text = str(synthesised.resources)
-    for name in ("CodeSigningConfigArn", "KmsKeyArn", "KmsMasterKeyId", "ReservedConcurrentExecutions"):
+    for name in ("KmsKeyArn", "KmsMasterKeyId", "ReservedConcurrentExecutions"):
         assert name not in text, name
 
 
@@ -108,7 +105,6 @@ def test_both_urls_of_the_api_have_the_web_acl(hardened):
     ("chosen", "problem"),
     [
         ({"kms_key": "alias/duetime"}, "kms_key is 'alias/duetime'; allowed is the ARN of a KMS key"),
-        ({"code_signing": "csc-1"}, "code_signing is 'csc-1'; allowed is the ARN of a code signing"),
         ({"web_acl": "office"}, "web_acl is 'office'; allowed is managed, or the ARN of a regional"),
         ({"web_acl": "managed", "api": False}, "web_acl is 'managed', but api is False"),
         (

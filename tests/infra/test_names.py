@@ -20,7 +20,6 @@ ALLOWED = {
     "AWS::SNS::Topic": ("TopicName", r"[A-Za-z0-9_-]{1,256}"),
     "AWS::Logs::LogGroup": ("LogGroupName", r"(?!aws/)[A-Za-z0-9_./#-]{1,512}"),
     "AWS::CloudWatch::Alarm": ("AlarmName", r"[ -~]{1,255}"),
-    "AWS::CloudWatch::Dashboard": ("DashboardName", r"[A-Za-z0-9_-]{1,255}"),
     "AWS::Cognito::UserPool": ("UserPoolName", r"[\w\s+=,.@-]{1,128}"),
     "AWS::Cognito::UserPoolGroup": ("GroupName", r"[^\s]{1,128}"),
     "AWS::ApiGateway::RestApi": ("Name", r".{1,1024}"),
@@ -32,7 +31,7 @@ ALLOWED = {
 def longest():
     reports = Handlers(app="tests.infra.apps.reports:app", worker=LONGEST_WORKER, source=ROOT)
     settings = Settings(prefix=LONGEST_PREFIX, mail_from="ops@example.com")
-    deployment = Deployment(alarms="all", dashboard=True)
+    deployment = Deployment(alarms="all")
     return synth(settings=settings, deployment=deployment, handlers=[BILLING, reports])
 
 

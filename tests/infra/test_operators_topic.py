@@ -51,8 +51,3 @@ def test_a_daily_budget_is_published_on_the_topic_even_without_alarms():
     ]
     services = [statement["Principal"] for statement in statements_of_the_topic(template)]
     assert {"Service": "budgets.amazonaws.com"} in services
-
-
-def test_a_budget_may_count_this_stack_alone_by_its_tag():
-    budget = made_with(budget=20, budget_by_tag=True).one("AWS::Budgets::Budget")["Budget"]
-    assert budget["CostFilters"] == {"TagKeyValue": ["aws:cloudformation:stack-name$test"]}

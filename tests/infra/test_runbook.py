@@ -43,13 +43,12 @@ def test_without_a_console_an_alarm_names_none():
         assert "console:" not in alarm["AlarmDescription"]
 
 
-def test_alarms_the_dashboard_and_the_console_have_the_runbooks_address():
+def test_alarms_and_the_console_have_the_runbooks_address():
     there = "https://wiki.example.com/duetime"
-    made = made_with(runbook=there, dashboard=True)
+    made = made_with(runbook=there)
     for alarm in alarms_of(made).values():
         assert text(alarm["AlarmDescription"]).startswith(f"{there}#")
     assert made.environment("console")["DUETIME_RUNBOOK"] == there
-    assert f"is in {there}, in the section" in text(made.one("AWS::CloudWatch::Dashboard")["DashboardBody"])
 
 
 def test_each_section_that_an_alarm_names_is_in_the_runbooks_list_of_alarms(alarms):

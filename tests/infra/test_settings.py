@@ -124,7 +124,6 @@ def test_each_setting_of_a_deployment_can_be_chosen():
         ({"alarm_email": "a@b.example", "alarms": False}, r"alarms is False and budget is 0"),
         ({"runbook": "our wiki"}, r"runbook is 'our wiki'; allowed is an address of at most 400"),
         ({"budget": -1}, r"budget is -1; allowed is 0 to 1000000"),
-        ({"budget_by_tag": True}, r"budget_by_tag is True, but budget is 0"),
         ({"wake_early": 840, "near_limit": 800}, r"wake_early \(840 s\) must be below near_limit \(800 s\)"),
     ],
 )

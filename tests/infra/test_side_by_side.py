@@ -9,7 +9,6 @@ NAMED = (
     "QueueName",
     "TopicName",
     "AlarmName",
-    "DashboardName",
     "LogGroupName",
     "UserPoolName",
 )

@@ -28,7 +28,7 @@ from tests.infra.synthesis import BILLING, ROOT, Synthesised, caller, stack, syn
 
 @pytest.fixture(scope="module")
 def granted():
-    made, scheduler = stack(deployment=Deployment(alarms="all", dashboard=True))
+    made, scheduler = stack(deployment=Deployment(alarms="all"))
     scheduler.grant_target(sqs.Queue(made, "Orders"))
     scheduler.grant_target(sns.Topic(made, "News"), tenants=["acme", "globex"])
     scheduler.grant_target(events.EventBus(made, "Shop"))
@@ -44,7 +44,7 @@ def granted():
 
 @pytest.fixture(scope="module")
 def usual():
-    return synth(deployment=Deployment(alarms="all", dashboard=True))
+    return synth(deployment=Deployment(alarms="all"))
 
 
 def with_property(synthesised, name, value):
@@ -92,10 +92,7 @@ def test_the_grants_add_one_worker_its_queue_and_its_alarms_and_nothing_else(usu
     assert changed - deployed_again == {
         "AWS::Lambda::Function",
         "AWS::IAM::Role",
-        "AWS::CloudWatch::Dashboard",
     }
-    [shown] = granted.of_type("AWS::CloudWatch::Dashboard")
-    assert "duetime-work-targets" in text(shown["DashboardBody"])
 
 
 def test_the_environment_has_the_allow_list(granted):

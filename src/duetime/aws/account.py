@@ -187,7 +187,6 @@ _BY_NAME = {
     "AWS::Lambda::Function": ("lambda", "get_function_configuration", "FunctionName"),
     "AWS::Scheduler::ScheduleGroup": ("scheduler", "get_schedule_group", "Name"),
     "AWS::Events::EventBus": ("events", "describe_event_bus", "Name"),
-    "AWS::CloudWatch::Dashboard": ("cloudwatch", "get_dashboard", "DashboardName"),
     "AWS::SES::Template": ("ses", "get_template", "TemplateName"),
 }
 """The service, the operation and the parameter that find a resource of a type."""

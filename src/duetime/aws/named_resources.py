@@ -31,12 +31,3 @@ def problem_of_web_acl(arn: str) -> str | None:
     """
     name, acl_id = arn.split("/")[-2:]
     return None if find("wafv2", "get_web_acl", Name=name, Id=acl_id, Scope="REGIONAL") else _MISSING
-
-
-def problem_of_signing(arn: str) -> str | None:
-    """Return why functions cannot have a code signing configuration; None if they can.
-
-    Raises:
-        BackendMisconfigured: the read is denied.
-    """
-    return None if find("lambda", "get_code_signing_config", CodeSigningConfigArn=arn) else _MISSING

@@ -6,7 +6,7 @@
        └── tables  failures  a due queue for each worker, and for the system
               └── dispatch  sweep  catch up  arm  groups of schedules
                      └── manifests, with their jobs ── workers, the API with its user pool
-                            └── alarms and the dashboard of all of it
+                            └── alarms of all of it
 
 Everything but the tables depends on the check of their format, so that a deploy over another format fails
 early.
@@ -17,7 +17,6 @@ from __future__ import annotations
 from duetime.cdk.context import from_context
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.handlers import Handlers
-from duetime.cdk.managed import ManagedInstances
 from duetime.cdk.scheduler import Duetime
 from duetime.cdk.targets import BatchJobTarget, DurableFunctionTarget, EcsTaskTarget, WebhookTarget
 
@@ -28,7 +27,6 @@ __all__ = [
     "DurableFunctionTarget",
     "EcsTaskTarget",
     "Handlers",
-    "ManagedInstances",
     "WebhookTarget",
     "from_context",
 ]

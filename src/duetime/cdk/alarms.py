@@ -15,7 +15,6 @@ from duetime.cdk.alarm_list import Alarm, alarms_of
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.monitored import Monitored
 
-STACK_TAG = "aws:cloudformation:stack-name"
 """CloudFormation sets this tag on all resources; costs can be filtered by it once it is activated."""
 
 
@@ -111,7 +110,6 @@ class Alarms(Construct):
 
     def _budget(self, topic: sns.Topic) -> None:
         """Create a daily budget. The topic must allow it to publish before it is created."""
-        stack = Stack.of(self).stack_name
         budget = budgets.CfnBudget(
             self,
             "Budget",
@@ -120,9 +118,6 @@ class Alarms(Construct):
                 budget_type="COST",
                 time_unit="DAILY",
                 budget_limit=budgets.CfnBudget.SpendProperty(amount=self._deployment.budget, unit="USD"),
-                cost_filters={"TagKeyValue": [f"{STACK_TAG}${stack}"]}
-                if self._deployment.budget_by_tag
-                else None,
             ),
             notifications_with_subscribers=[
                 budgets.CfnBudget.NotificationWithSubscribersProperty(

@@ -10,8 +10,6 @@ from duetime import ids
 from duetime.api.authenticator import ANY_SIGNER
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.handlers import Handlers
-from duetime.cdk.managed import OLDEST_PYTHON
-from duetime.cdk.region import FIPS_REGIONS
 from duetime.cdk.wakes import DEFAULT_BUS
 from duetime.console.site import ASSETS, CONFIG
 from duetime.errors import InvalidIdentifier
@@ -131,11 +129,6 @@ def missing_services(region: str, deployment: Deployment) -> Iterator[str]:
             f"people_api is True, but the region {region} has no Cognito user pools; set people_api=false:"
             " services then call the API with IAM signatures, and there is no console"
         )
-    if deployment.fips and region and region not in FIPS_REGIONS:
-        yield (
-            f"fips is True, but in the region {region} a service that duetime calls has no FIPS endpoint;"
-            f" allowed are {', '.join(FIPS_REGIONS)}. Deploy there, or set fips=false"
-        )
 
 
 def _wrong_identities(identities: Mapping[str, str]) -> Iterator[str]:
@@ -165,22 +158,11 @@ def too_few_reserved(
     reserved = deployment.reserved_concurrency
     for handler in handlers:
         calls = handler.concurrency * queues
-        if reserved and calls > reserved and handler.managed is None:
+        if reserved and calls > reserved:
             yield (
                 f"reserved_concurrency is {reserved}, but worker {handler.worker!r} handles"
                 f" {calls} calls at once, so Lambda would reject some; reserve at least"
                 f" {calls}, or lower its concurrency"
-            )
-
-
-def wrong_instances(handlers: Sequence[Handlers], deployment: Deployment) -> Iterator[str]:
-    """Yield the problems of workers on managed instances."""
-    oldest = ".".join(map(str, OLDEST_PYTHON))
-    for handler in handlers:
-        if handler.managed is not None and tuple(map(int, deployment.python.split("."))) < OLDEST_PYTHON:
-            yield (
-                f"python is {deployment.python}, but worker {handler.worker!r} is on managed instances, which"
-                f" have {oldest} or later"
             )
 
 

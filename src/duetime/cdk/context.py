@@ -37,7 +37,7 @@ BEGIN = (
 )  # fmt: skip
 """The settings of a first deployment, at most twelve."""
 
-OF_ANY_APP = ("profile", "architecture", "python", "fips")
+OF_ANY_APP = ("profile", "architecture", "python")
 """Settings that the context sets for an app that passes its own `Deployment`, too."""
 
 _SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}

@@ -27,7 +27,6 @@ _STREAM = re.compile(
     r"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{12}:table/(?P<table>[A-Za-z0-9_.-]{3,255})/stream/\S+"
 )
 _KEY = re.compile(r"arn:[a-z-]+:kms:[a-z0-9-]+:\d{12}:key/[A-Za-z0-9-]+")
-_SIGNING = re.compile(r"arn:[a-z-]+:lambda:[a-z0-9-]+:\d{12}:code-signing-config:csc-[a-z0-9]{17}")
 _WEB_ACL = re.compile(r"arn:[a-z-]+:wafv2:[a-z0-9-]+:\d{12}:regional/webacl/[A-Za-z0-9_-]+/[a-f0-9-]{36}")
 MANAGED_WEB_ACL = "managed"
 """The value of `web_acl` for a web ACL that the stack creates."""
@@ -77,13 +76,6 @@ class Deployment(GivenFields):
         default="",
         metadata=_about(
             "The handlers' requirements file, relative to cdk.json; pin the versions. Empty: none."
-        ),
-    )
-    fips: bool = field(
-        default=False,
-        metadata=_about(
-            "The functions and your handlers call AWS at FIPS endpoints. Only in the United States and in"
-            " GovCloud."
         ),
     )
     worker_concurrency: int = field(
@@ -224,8 +216,7 @@ class Deployment(GivenFields):
     runbook: str = field(
         default="",
         metadata=_about(
-            "The runbook's address in alarms, the dashboard and `duetime doctor`. Empty:"
-            " `duetime deployment runbook`."
+            "The runbook's address in alarms and `duetime doctor`. Empty: `duetime deployment runbook`."
         ),
     )
     failed_alarm: int = field(
@@ -242,23 +233,12 @@ class Deployment(GivenFields):
             **_seconds(0.1, 86_400),
         ),
     )
-    dashboard: bool = field(
-        default=False,
-        metadata=_about("A CloudWatch dashboard named <prefix>scheduler; it costs 3 dollars a month."),
-    )
     budget: int = field(
         default=0,
         metadata=_about(
             "The daily budget in US dollars; exceeding it is published like an alarm. 0: none.",
             low=0,
             high=1_000_000,
-        ),
-    )
-    budget_by_tag: bool = field(
-        default=False,
-        metadata=_about(
-            "The budget counts only this stack, by the tag aws:cloudformation:stack-name, which you must"
-            " activate as a cost allocation tag. Off: it counts the account."
         ),
     )
     actions_stream: str = field(
@@ -290,9 +270,6 @@ class Deployment(GivenFields):
     reserved_concurrency: int = field(
         default=0,
         metadata=_about("Lambda's reserved executions of each worker. 0: none.", low=0, high=10_000),
-    )
-    code_signing: str = field(
-        default="", metadata=_about("The ARN of the functions' code signing configuration.")
     )
     log_days: int = field(default=30, metadata=_about("The retention of logs in days.", choices=LOG_DAYS))
     keep_data: bool = field(
@@ -351,20 +328,13 @@ class Deployment(GivenFields):
                 "replica is True, but actions_stream or jobs_stream is empty; name the streams of the"
                 " replicas, as `aws dynamodb describe-table` prints them"
             )
-        if self.budget_by_tag and not self.budget:
-            yield "budget_by_tag is True, but budget is 0; set a budget"
 
     def _wrong_hardening(self) -> Iterator[str]:
-        for name, pattern, what in (
-            (
-                "kms_key",
-                _KEY,
-                "a KMS key (no alias), such as arn:aws:kms:eu-west-1:123456789012:key/1234abcd",
-            ),
-            ("code_signing", _SIGNING, "a code signing configuration of Lambda"),
-        ):
-            if (value := getattr(self, name)) and not pattern.fullmatch(value):
-                yield f"{name} is {value!r}; allowed is the ARN of {what}"
+        if self.kms_key and not _KEY.fullmatch(self.kms_key):
+            yield (
+                f"kms_key is {self.kms_key!r}; allowed is the ARN of a KMS key (no alias), such as"
+                " arn:aws:kms:eu-west-1:123456789012:key/1234abcd"
+            )
         if self.web_acl not in {"", MANAGED_WEB_ACL} and not _WEB_ACL.fullmatch(self.web_acl):
             yield (f"web_acl is {self.web_acl!r}; allowed is managed, or the ARN of a regional web ACL")
         if self.web_acl and not self.api:

@@ -16,8 +16,6 @@ from duetime.cdk.deployment import Deployment
 from duetime.cdk.environment import check_size
 from duetime.cdk.hardening import use_key
 from duetime.cdk.log_group import log_group
-from duetime.cdk.managed import ManagedInstances, run_on
-from duetime.cdk.region import FIPS_ENVIRONMENT
 from duetime.cdk.rights import may, read_region
 from duetime.cdk.rules import accept
 from duetime.environment import REGIONS_TABLE
@@ -40,7 +38,6 @@ class FunctionSpec:
         memory_share: the part of `function_memory` that it gets; Lambda's least is 128 MB.
         sends_to_own_queue: it sends messages to the queue that feeds it. Lambda would stop that as a loop
             after 16 rounds.
-        managed: the EC2 instances that run it. None: Lambda's own.
     """
 
     name: str
@@ -51,7 +48,6 @@ class FunctionSpec:
     environment: Mapping[str, str] = field(default_factory=dict)
     memory_share: float = 1
     sends_to_own_queue: bool = False
-    managed: ManagedInstances | None = None
 
 
 class DuetimeFunction(Construct):
@@ -71,7 +67,7 @@ class DuetimeFunction(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self._spec = spec
-        self.variables = {**spec.environment, **(FIPS_ENVIRONMENT if deployment.fips else {})}
+        self.variables = dict(spec.environment)
         check_size(self, spec.name, self.variables)
         lines = log_group(self, f"/aws/lambda/{spec.name}", days=deployment.log_days)
         self._duty = _duty(self, spec, lines, deployment.kms_key)
@@ -100,10 +96,6 @@ class DuetimeFunction(Construct):
             "AwsSolutions-L1",
             "The Python is a setting; all libraries support its default.",
         )
-        self.called: lambda_.IFunction = self.function
-        """What an event source calls."""
-        if spec.managed is not None:
-            self.called = run_on(self, spec.managed, self.function, spec.name)
 
     def add_environment(self, name: str, value: str) -> None:
         """Add a variable that was unknown when the function was created.
@@ -135,8 +127,6 @@ class DuetimeFunction(Construct):
 
 
 def _memory(spec: FunctionSpec, deployment: Deployment) -> int:
-    if spec.managed is not None:
-        return spec.managed.memory
     if spec.entry == "work":
         return deployment.worker_memory
     return memory_of(deployment, spec.memory_share)
@@ -148,8 +138,7 @@ def memory_of(deployment: Deployment, share: float) -> int:
 
 
 def _reserved(spec: FunctionSpec, deployment: Deployment) -> int | None:
-    is_bounded = spec.entry == "work" and spec.managed is None  # instances have a bound of their own
-    return deployment.reserved_concurrency or None if is_bounded else None
+    return deployment.reserved_concurrency or None if spec.entry == "work" else None
 
 
 def _duty(scope: Construct, spec: FunctionSpec, lines: logs.LogGroup, key: str) -> iam.PolicyDocument:

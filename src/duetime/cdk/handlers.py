@@ -18,7 +18,6 @@ from typing import Any, Self
 
 from duetime.cdk.deployment import Deployment, shown
 from duetime.cdk.install import install
-from duetime.cdk.managed import ManagedInstances
 from duetime.cdk.requirements import Requirements
 from duetime.errors import DuetimeError
 from duetime.ids import DEFAULT_WORKER
@@ -48,7 +47,6 @@ class Handlers:
         source: the directory with the module.
         requirements: a requirements file of pip.
         concurrency: the number of calls, each with up to `worker_batch` messages.
-        managed: the EC2 instances that run the worker. None: Lambda's own, with 15 minutes at most.
     """
 
     app: str
@@ -56,7 +54,6 @@ class Handlers:
     source: Path = Path()
     requirements: Path | None = None
     concurrency: int = 10
-    managed: ManagedInstances | None = None
 
     @classmethod
     def from_settings(cls, settings: Settings, deployment: Deployment) -> Self:
@@ -67,10 +64,6 @@ class Handlers:
             requirements=Path(deployment.requirements) if deployment.requirements else None,
             concurrency=deployment.worker_concurrency,
         )
-
-    def timeout(self, deployment: Deployment) -> timedelta:
-        """Return the time-out of the worker's function."""
-        return self.managed.timeout if self.managed else deployment.worker_timeout
 
     @property
     def code(self) -> Path:
@@ -126,11 +119,9 @@ class Handlers:
                 f" {self.worker!r}; use the same name in both"
             )
         if timedelta(seconds=read["longest"]) > at_most:
-            limit = "ManagedInstances.timeout" if self.managed else "worker_timeout"
-            more = "" if self.managed else "; above 900 s, use Handlers(managed=ManagedInstances(…))"
             raise HandlersRejected(
-                f"{limit} is {shown(at_most)}, but {read['slowest']} has a time-out of"
-                f" {read['longest']:g} s; raise {limit} or lower the handler's{more}"
+                f"worker_timeout is {shown(at_most)}, but {read['slowest']} has a time-out of"
+                f" {read['longest']:g} s; raise worker_timeout or lower the handler's"
             )
         return manifest
 

@@ -47,8 +47,8 @@ def use_key(key: str) -> list[iam.PolicyStatement]:
 
 
 def harden(scope: Construct, deployment: Deployment) -> None:
-    """Apply the key and the signing configuration to all resources within the scope."""
-    if deployment.kms_key or deployment.code_signing:
+    """Apply the key to all resources within the scope."""
+    if deployment.kms_key:
         Aspects.of(scope).add(_Hardening(deployment))
 
 
@@ -67,11 +67,6 @@ class _Hardening:
                 "AWS::SNS::Topic": {"KmsMasterKeyId": key},
                 "AWS::Logs::LogGroup": {"KmsKeyId": key},
                 "AWS::Lambda::Function": {"KmsKeyArn": key},
-            }
-        if deployment.code_signing:
-            function = dict(self._by_type.get("AWS::Lambda::Function", {}))
-            self._by_type["AWS::Lambda::Function"] = function | {
-                "CodeSigningConfigArn": deployment.code_signing
             }
 
     def visit(self, node: IConstruct) -> None:

@@ -10,12 +10,6 @@ from duetime.environment import cdk_region
 GOVCLOUD = "us-gov-"
 """The beginning of the names of GovCloud's regions."""
 
-FIPS_REGIONS = ("us-east-1", "us-east-2", "us-west-1", "us-west-2", "us-gov-east-1", "us-gov-west-1")
-"""The regions in which every service that the functions call has a FIPS endpoint."""
-
-FIPS_ENVIRONMENT = {"AWS_USE_FIPS_ENDPOINT": "true"}
-"""With this variable, boto3 calls only FIPS endpoints."""
-
 
 def region_of(scope: Construct) -> str:
     """Return the region: of the stack, or else of CDK's command line; empty if neither is known."""

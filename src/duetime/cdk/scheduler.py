@@ -22,11 +22,9 @@ from duetime.cdk.checks import (
     contradictions,
     missing_services,
     too_few_reserved,
-    wrong_instances,
     wrong_workers,
 )
 from duetime.cdk.context import chosen_settings
-from duetime.cdk.dashboard import Dashboard
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.grant import caller_settings, grant_manage_jobs, grant_redrive, grant_schedule
 from duetime.cdk.handlers import Handlers
@@ -110,13 +108,11 @@ class Duetime(Construct):
             created,
             actions_table=deployment.restored_table("actions") or created.actions_table,
             jobs_table=deployment.restored_table("jobs") or created.jobs_table,
-            metrics="all" if deployment.dashboard else created.metrics,  # its graphs show them
         )
         problems = [
             *contradictions(settings, deployment),
             *wrong_workers(handlers, settings),
             *too_few_reserved(handlers, deployment),
-            *wrong_instances(handlers, deployment),
             *missing_services(region_of(self), deployment),
         ]
         if problems:
@@ -132,8 +128,8 @@ class Duetime(Construct):
         with_high = [handler for handler in handlers if self._manifests[handler.worker].has_high_queue]
         if problems := [*too_few_reserved(with_high, deployment, queues=2)]:
             raise SettingsError(problems)
-        timeouts = {handler.worker: handler.timeout(deployment) for handler in handlers}
-        timeouts |= {high_queue_of(handler.worker): handler.timeout(deployment) for handler in with_high}
+        timeouts = {handler.worker: deployment.worker_timeout for handler in handlers}
+        timeouts |= {high_queue_of(handler.worker): deployment.worker_timeout for handler in with_high}
         self.due = {
             worker: self._queue(f"Due-{worker}", f"due-{worker}", timeout, deployment.max_receives)
             for worker, timeout in (timeouts | {SYSTEM_WORKER: CATCH_UP_TIMEOUT}).items()
@@ -186,7 +182,6 @@ class Duetime(Construct):
             part.node.add_dependency(self._deploy.check)
         harden(self, deployment)
         self._targets: TargetWorker | None = None
-        self._dashboard: Dashboard | None = None
         self._monitor()
         Outputs(self, "Outputs", self)
 
@@ -299,23 +294,15 @@ class Duetime(Construct):
         return self.workers[name].function
 
     def _monitor(self) -> None:
-        """Add alarms and a dashboard of all parts; after the passes, whose silence is an alarm."""
+        """Add alarms of all parts; after the passes, whose silence is an alarm."""
         monitored = Monitored.from_construct(self, self.settings, self.deployment)
         console = self.api.console_url if self.api else ""
         self.alarms = Alarms(self, "Alarms", monitored, deployment=self.deployment, console_url=console)
         self.alarms.node.add_dependency(self.passes)
-        if self.deployment.dashboard:
-            alarms = [self.alarms.arn(name) for name in self.alarms.names]
-            self._dashboard = Dashboard(
-                self, "Dashboard", monitored, alarms=alarms, deployment=self.deployment
-            )
 
     def _monitor_again(self) -> None:
-        """Watch and show the parts that were added since."""
-        monitored = Monitored.from_construct(self, self.settings, self.deployment)
-        self.alarms.watch(monitored)
-        if self._dashboard is not None:
-            self._dashboard.show(monitored, [self.alarms.arn(name) for name in self.alarms.names])
+        """Watch the parts that were added since."""
+        self.alarms.watch(Monitored.from_construct(self, self.settings, self.deployment))
 
     def _queue(self, construct_id: str, name: str, timeout: timedelta, max_receives: int) -> RetriedQueue:
         name = self.settings.prefix + name
@@ -338,7 +325,7 @@ class Duetime(Construct):
         """Return a worker's manifest; of a stack that is not bundled, an empty one."""
         manifest = Manifest(handlers.worker, {})
         if Stack.of(self).bundling_required:
-            manifest = handlers.manifest(at_most=handlers.timeout(self.deployment))
+            manifest = handlers.manifest(at_most=self.deployment.worker_timeout)
         return manifest.deployed(high_priority=self.settings.high_priority)
 
     def _worker(self, handlers: Handlers) -> WorkerFunction:

@@ -1,4 +1,4 @@
-"""The series that alarms and the dashboard read: a metric with its dimensions, identified by names."""
+"""The series that alarms read: a metric with its dimensions, identified by names."""
 
 from __future__ import annotations
 

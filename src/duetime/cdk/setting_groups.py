@@ -11,7 +11,7 @@ from duetime.cdk.deployment import Deployment
 from duetime.settings import Settings
 
 OPERATE = (
-    "enabled", "alarms", "canary", "failed_alarm", "lateness_alarm", "dashboard", "budget", "budget_by_tag",
+    "enabled", "alarms", "canary", "failed_alarm", "lateness_alarm", "budget",
     "runbook", "log_days", "events", "mail_from", "topic_arn", "tenants", "roles", "identities",
     "required_role", "api", "people_api", "console", "console_url", "user_pool_id", "function_memory",
     "architecture", "python", "timers",

@@ -44,14 +44,13 @@ class WorkerFunction(Construct):
             resources.settings,
             app=handlers.app,
             queues=resources.worker_queue_urls,  # a freed slot wakes actions of other workers too
-            queue_visibility=visibility_of(handlers.timeout(deployment)),
+            queue_visibility=visibility_of(deployment.worker_timeout),
         )
         spec = FunctionSpec(
             name=f"{settings.prefix}work-{handlers.worker}",
             about=f"runs the handlers of {handlers.app}",
             entry="work",
-            timeout=handlers.timeout(deployment),
-            managed=handlers.managed,
+            timeout=deployment.worker_timeout,
             environment=settings.to_env(),
             sends_to_own_queue=True,
             rights=[
@@ -103,7 +102,7 @@ def feed(
     lambda_.EventSourceMapping(
         scope,
         construct_id,
-        target=function.called,
+        target=function.function,
         event_source_arn=queue.queue_arn,
         batch_size=batch,
         max_concurrency=None if pollers else at_once,

@@ -20,7 +20,6 @@ _NAMES = {
     "AWS::Lambda::Function": "FunctionName",
     "AWS::Scheduler::ScheduleGroup": "Name",
     "AWS::Events::EventBus": "Name",
-    "AWS::CloudWatch::Dashboard": "DashboardName",
     "AWS::CloudWatch::Alarm": "AlarmName",
     "AWS::Logs::LogGroup": "LogGroupName",
     "AWS::SNS::Topic": "TopicName",

@@ -48,7 +48,6 @@ _RIGHTS = {
     "AWS::Cognito::UserPool": "cognito-idp:CreateUserPool",
     "AWS::ApiGateway::RestApi": "apigateway:POST",
     "AWS::CloudWatch::Alarm": "cloudwatch:PutMetricAlarm",
-    "AWS::CloudWatch::Dashboard": "cloudwatch:PutDashboard",
 }
 """The right that creates a resource of a type."""
 

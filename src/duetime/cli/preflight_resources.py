@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from duetime.aws.account import Account
-from duetime.aws.named_resources import problem_of_key, problem_of_signing, problem_of_web_acl
+from duetime.aws.named_resources import problem_of_key, problem_of_web_acl
 from duetime.cli.assembly import SynthesisedStack
 from duetime.cli.diagnosis import Finding
 
 _NAMED = {
     "kms_key": ("AWS::Lambda::Function", "KmsKeyArn", problem_of_key),
     "web_acl": ("AWS::WAFv2::WebACLAssociation", "WebACLArn", problem_of_web_acl),
-    "code_signing": ("AWS::Lambda::Function", "CodeSigningConfigArn", problem_of_signing),
 }
 """The type and the property of a template that has the ARN of each setting, and its check."""
 

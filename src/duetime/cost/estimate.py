@@ -175,4 +175,3 @@ def _surroundings(work: Workload, volume: Volume, prices: Prices) -> Iterator[Co
     of_canary = _hours(work.canaries)
     yield CostLine("metrics", prices["metrics"], _metrics(work, volume), of_canary, note)
     yield CostLine("alarms", prices["alarms"], 0, work.alarms, "of standard resolution")
-    yield CostLine("dashboards", prices["dashboards"], 0, work.dashboards, "one for operators")

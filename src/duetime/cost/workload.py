@@ -83,7 +83,6 @@ class Workload:
     metric_types: float = _number(0, "types with their own metrics", high=10_000)
     metric_tenants: float = _number(0, "tenants with their own metrics", high=10_000)
     alarms: float = _number(8, "alarms")
-    dashboards: float = _number(0, "dashboards")
     kms_keys: float = _number(0, "1 with the setting kms_key", high=1)
     web_acls: float = _number(0, "1 with the setting web_acl", high=1)
     web_acl_rules: float = _number(2, "rules of the web ACL; the managed one has two", high=1_000)

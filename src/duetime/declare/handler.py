@@ -33,8 +33,6 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 LONGEST_RUN = timedelta(minutes=15)
 """Lambda ends a function after 15 minutes."""
-LONGEST_MANAGED_RUN = timedelta(minutes=90)
-"""The same of a function on Lambda Managed Instances that an event source calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,9 +260,8 @@ def timeout_of(function: Function, timeout: Duration) -> timedelta:
         limit = duration("timeout", timeout)
     except DeclarationError as refused:
         raise DeclarationError(f"{where_of(function)}: {refused}") from None
-    if not timedelta(0) < limit <= LONGEST_MANAGED_RUN:
+    if not timedelta(0) < limit <= LONGEST_RUN:
         raise DeclarationError(
-            f"{where_of(function)}: timeout is {timeout!r}; allowed is more than 0 s, up to {LONGEST_RUN}, or"
-            f" {LONGEST_MANAGED_RUN} on managed instances"
+            f"{where_of(function)}: timeout is {timeout!r}; allowed is more than 0 s, up to {LONGEST_RUN}"
         )
     return limit

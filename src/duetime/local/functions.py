@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from duetime.app import App
 from duetime.clock import Clock
-from duetime.declare.handler import LONGEST_MANAGED_RUN
+from duetime.declare.handler import LONGEST_RUN
 from duetime.environment import instance_name
 from duetime.errors import truncate
 from duetime.lambdas import api, arm, dispatch, notify, passes, publish, undelivered, work
@@ -137,4 +137,4 @@ def functions_of(
         linked = replace(settings, console_url=settings.console_url or console_url)
         functions["notify"] = LocalFunction(notify.make_handler(linked), NOTIFY_TIMEOUT)
     by_arn = {names.function(name): function for name, function in functions.items()}
-    return {**by_arn, names.work_function: LocalFunction(worker, LONGEST_MANAGED_RUN, runs_in_parallel=True)}
+    return {**by_arn, names.work_function: LocalFunction(worker, LONGEST_RUN, runs_in_parallel=True)}

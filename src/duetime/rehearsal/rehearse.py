@@ -20,7 +20,6 @@ from duetime.rehearsal.emulator import ACCOUNT, REGION, environment_of
 OF_THIS_MACHINE = {
     "architecture": "arm64" if platform.machine() == "aarch64" else "x86_64",
     "python": f"{sys.version_info.major}.{sys.version_info.minor}",
-    "fips": "false",
 }
 """Settings of functions: the emulator runs them on this machine, with this Python, at its own endpoint."""
 
