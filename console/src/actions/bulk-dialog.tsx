@@ -150,7 +150,7 @@ function BulkDialog({ bulk, close }: { bulk: Bulk; close: () => void }) {
             {say(found.isMore ? `go_${bulk.kind}_more` : `go_${bulk.kind}`, { n: found.n })}
           </button>
         )}
-        {phase === "stopped" && !isAwaited && (
+        {phase === "stopped" && (
           <button type="button" class="act is-main" onClick={staging ? changeInStages : change}>
             {say("go_on")}
           </button>
