@@ -1,21 +1,20 @@
 """All checks that a change must pass, side by side: ``python -m tools ci``, which `.ci/run` calls.
 
 Lanes that compute run beside lanes that wait, so that no processor is idle; check and test find most, so they
-begin. Each lane writes its own log in .cache/lanes. If a lane fails, its log is printed, and the others are
-ended.
+begin. Each lane writes its own log in .cache/lanes. If a lane fails, its log is printed, and the others go on:
+one run shows all that is wrong.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
-import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tools.commands import ROOT
 
@@ -51,64 +50,26 @@ class Lane:
     command: str
     seconds: float = 0.0
     code: int | None = None
-    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
-    def run(self) -> bool:
-        """Run it to its end; return whether it passed."""
+    def run(self) -> None:
+        """Run it to its end, and print the end of its log; all of it if it failed."""
         say(f"{self.name}: {self.command}")
-        began = time.monotonic()
+        began, path = time.monotonic(), LOGS / f"{self.name}.log"
         words = [sys.executable if word == "python" else word for word in shlex.split(self.command)]
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(  # noqa: S603 - a command of this file
-                words, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-            )
-            self.code = self.process.wait()
+        with path.open("wb") as log:
+            self.code = subprocess.run(  # noqa: S603 - a command of this file
+                words, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, check=False
+            ).returncode
         self.seconds = time.monotonic() - began
-        lines = self.log.read_text(errors="replace").splitlines()
+        lines = path.read_text(errors="replace").splitlines()
         shown = lines if self.code else lines[-SHOWN:]
         say("\n".join([f"{self.name}: {'FAILED' if self.code else 'passed'} after {minutes(self)}", *shown]))
-        return not self.code
-
-    def end(self) -> None:
-        """End it, with all processes that it started."""
-        if self.process is not None and self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGTERM)
-
-    @property
-    def log(self):  # noqa: ANN201 - a path of pathlib
-        """Return the file of its output."""
-        return LOGS / f"{self.name}.log"
 
 
-class Lanes:
-    """All lanes of a run."""
-
-    def __init__(self) -> None:
-        self.begun: list[Lane] = []
-        self.has_failed = False
-        self._lock = threading.Lock()
-
-    def run(self, *tracks: Sequence[tuple[str, str]]) -> None:
-        """Run tracks beside each other, the lanes of each one after the other, up to the first failure."""
-        threads = [threading.Thread(target=self._run, args=(track,)) for track in tracks]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    def _run(self, track: Sequence[tuple[str, str]]) -> None:
-        for name, command in track:
-            lane = Lane(name, command)
-            with self._lock:
-                if self.has_failed:
-                    return
-                self.begun.append(lane)
-            if not lane.run():
-                with self._lock:
-                    self.has_failed = True
-                    for other in self.begun:
-                        other.end()
-                return
+def run_in_turn(lanes: Sequence[Lane]) -> None:
+    """Run lanes one after the other."""
+    for lane in lanes:
+        lane.run()
 
 
 def minutes(lane: Lane) -> str:
@@ -125,14 +86,20 @@ def say(text: str) -> None:
 def main() -> int:
     """Run all lanes, and print the time of each; return 1 if one failed."""
     LOGS.mkdir(parents=True, exist_ok=True)
-    began, lanes = time.monotonic(), Lanes()
-    lanes.run(COMPUTING, WAITING)
+    began = time.monotonic()
+    tracks = [[Lane(*lane) for lane in track] for track in (COMPUTING, WAITING)]
+    threads = [threading.Thread(target=run_in_turn, args=(track,)) for track in tracks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    lanes = [lane for track in tracks for lane in track]
     say("\nlane       minutes  ended")
-    for lane in lanes.begun:
+    for lane in lanes:
         say(f"{lane.name:9} {minutes(lane):>8}  {'passed' if lane.code == 0 else f'code {lane.code}'}")
     load = " ".join(f"{number:.1f}" for number in os.getloadavg())
     say(f"{'all':9} {(time.monotonic() - began) / 60:8.1f}  load {load}")
-    return int(lanes.has_failed)
+    return int(any(lane.code for lane in lanes))
 
 
 if __name__ == "__main__":
