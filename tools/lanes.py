@@ -1,8 +1,7 @@
 """All checks that a change must pass, side by side: ``python -m tools ci``, which `.ci/run` calls.
 
-Lanes that compute run beside lanes that wait, so that no processor is idle; check and test find most, so they
-begin. Each lane writes its own log in .cache/lanes. If a lane fails, its log is printed, and the others go on:
-one run shows all that is wrong.
+Lanes that compute run beside lanes that wait, so that no processor is idle. Each lane writes its own log in
+.cache/lanes. If a lane fails, its log is printed, and the others go on: one run shows all that is wrong.
 """
 
 from __future__ import annotations
