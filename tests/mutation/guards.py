@@ -1,7 +1,11 @@
-"""The table of guards: which test notices which bug, and in which lane of the checks it runs."""
+"""The table of guards: which test notices which bug, and in which lane of the checks it runs.
+
+A bug is a mutant, a guard that a simulation or a model lacks, or what the worlds of a kind would show.
+"""
 
 import csv
 import io
+import re
 
 import pytest
 
@@ -10,6 +14,8 @@ from tests.mutation.report import say
 from tests.mutation.results import TIMED_OUT, read_killers
 
 TABLE = ROOT / "tests" / "guards.csv"
+SIMULATED = ("tests/proof", "tests/model", "tests/spec")
+"""The folders whose tests simulate worlds, explore models and remove guards: the table has all of them."""
 LANES = {
     "nightly": "nightly",
     "moto_too": "contract",
@@ -38,12 +44,15 @@ def lane_of(marks: set[str]) -> str:
 
 
 def lanes_of(tests: set[str]) -> dict[str, str]:
-    """Return the lanes of those of these tests that exist."""
+    """Return the lanes of those of these tests that exist, and of all in the folders that simulate."""
     files = {test.partition("::")[0] for test in tests}
     present = sorted(str(ROOT / path) for path in files if (ROOT / path).exists())
     lanes, quiet = Lanes(), ("-qqq", "--no-header", "-pno:randomly", "-pno:cacheprovider")
-    pytest.main(["--collect-only", *quiet, *present], plugins=[lanes])
-    return {test: lanes.by_test[test] for test in tests if test in lanes.by_test}
+    pytest.main(
+        ["--collect-only", *quiet, *present, *(str(ROOT / folder) for folder in SIMULATED)], plugins=[lanes]
+    )
+    simulations = {test for test in lanes.by_test if test.startswith(SIMULATED)}
+    return {test: lanes.by_test[test] for test in tests | simulations if test in lanes.by_test}
 
 
 def main() -> int:
@@ -74,4 +83,12 @@ def table_of(killers: dict[str, str], lanes: dict[str, str]) -> str:
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["mutant", "test", "lane"])
     lines.writerows([mutant, test, lanes[test]] for mutant, test in sorted(killers.items()))
+    simulations = {(group_of(test), lane) for test, lane in lanes.items() if test.startswith(SIMULATED)}
+    lines.writerows(["", test, lane] for test, lane in sorted(simulations))
     return text.getvalue()
+
+
+def group_of(test: str) -> str:
+    """Return a test's name without the number of its world; the name of a guard stays."""
+    function, _, parameter = test.partition("[")
+    return function if re.fullmatch(r"[\w-]*\d\]", parameter) else test

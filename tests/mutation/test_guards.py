@@ -31,6 +31,17 @@ def test_the_table_has_a_line_for_each_mutant_in_their_order():
     ]
 
 
+def test_the_table_has_each_removed_guard_and_each_kind_of_world_once():
+    proof = "tests/proof/test_x.py::test_"
+    lanes = {f"{proof}worlds[{seed}]": "proof" for seed in (0, 25, 100_000)}
+    lanes |= {f"{proof}without[1: a lease lives]": "test", f"{proof}one": "test"}
+    assert guards.table_of({}, lanes).splitlines()[1:] == [
+        f",{proof}one,test",
+        f",{proof}without[1: a lease lives],test",
+        f",{proof}worlds,proof",
+    ]
+
+
 def test_a_guard_that_is_gone_fails_the_run_and_keeps_the_table(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(guards, "read_killers", lambda: KILLERS)
     monkeypatch.setattr(guards, "lanes_of", lambda _tests: {"tests/x.py::test_a": "test"})
