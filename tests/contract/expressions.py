@@ -40,11 +40,11 @@ def _expressions(operation: str, request: Mapping[str, Any]) -> Iterator[str]:
 def form_of(text: str) -> str:
     """Return an expression without its numbers, and without operands that then repeat the one before."""
     parts = re.split(r"(, | AND | OR )", re.sub(r"\d+", "_", text))
-    kept = list[str]()
+    words = list[str]()
     for joint, part in zip(["", *parts[1::2]], parts[::2], strict=True):
-        if not kept or part != kept[-1]:
-            kept += [joint, part]
-    return "".join(kept)
+        if not words or part != words[-1]:
+            words += [joint, part]
+    return "".join(words)
 
 
 def note_call(model: Any, params: Mapping[str, Any], **_: Any) -> None:

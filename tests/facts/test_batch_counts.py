@@ -136,15 +136,15 @@ def test_a_batch_grows_and_forgets_which_members_were_left():
 
 
 def test_a_complete_batch_is_counted_once_more_only_after_a_redrive():
-    at, kept = NOON + 2 * HOUR, NOON + 9 * HOUR
-    assert completed(COUNTED, at=at, kept_until=kept) == replace(COMPLETE, kept_until=kept)
-    first = completed(replace(COUNTED, completed_at=NOON), at=at, kept_until=kept)
+    at, until = NOON + 2 * HOUR, NOON + 9 * HOUR
+    assert completed(COUNTED, at=at, kept_until=until) == replace(COMPLETE, kept_until=until)
+    first = completed(replace(COUNTED, completed_at=NOON), at=at, kept_until=until)
     assert first.completed_at == NOON
     redriven = replace(COUNTED, restarted_at=NOON)
-    assert completed(redriven, at=at, kept_until=kept).recount_at == at + LATEST_REDRIVE
+    assert completed(redriven, at=at, kept_until=until).recount_at == at + LATEST_REDRIVE
     again = replace(redriven, recount_at=at)
-    assert completed(again, at=at, kept_until=kept).recount_at is None
-    late = replace(COMPLETE, recount_at=at, kept_until=kept)
+    assert completed(again, at=at, kept_until=until).recount_at is None
+    late = replace(COMPLETE, recount_at=at, kept_until=until)
     assert running_again(late) == replace(COMPLETE, is_counting=True)
 
 

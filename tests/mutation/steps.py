@@ -141,12 +141,12 @@ class CallMutant:
     def tree(self) -> ast.Module:
         """The module with no other function or class than the changed one."""
         name = self.function.partition(".")[0]
-        kept = [
+        nodes = [
             node
             for node in self.source.body
             if isinstance(node, ast.ImportFrom) or getattr(node, "name", None) == name
         ]
-        return copy.deepcopy(ast.Module(kept, []), {id(self.before): self.after})
+        return copy.deepcopy(ast.Module(nodes, []), {id(self.before): self.after})
 
 
 class Effects:
