@@ -8,9 +8,12 @@ from tests.supply.project import PYPROJECT, ROOT, VERSION
 
 def test_the_changelog_begins_with_the_version_or_with_unreleased_changes():
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
-    released = [heading for heading in headings if heading != "Unreleased"]
-    assert re.fullmatch(rf"{re.escape(VERSION)} - \d{{4}}-\d\d-\d\d", released[0])
-    assert headings.index(released[0]) <= 1
+    newest = next((heading for heading in headings if heading != "Unreleased"), None)
+    if newest is None:
+        assert headings == ["Unreleased"]
+        return
+    assert re.fullmatch(rf"{re.escape(VERSION)} - \d{{4}}-\d\d-\d\d", newest)
+    assert headings.index(newest) <= 1
 
 
 def test_a_deeper_directory_of_a_shipped_name_is_not_shipped():
