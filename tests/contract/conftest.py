@@ -137,17 +137,7 @@ def local_endpoint():
 @pytest.fixture(scope="session")
 def local_client(local_endpoint):
     """A client to it."""
-    client = dynamodb_local.client(local_endpoint)
-    client.meta.events.register_first("before-call.dynamodb", note_call)
-    return client
-
-
-@pytest.fixture
-def local(request, local_client):
-    """That client, for a test whose expressions moto must know."""
-    expressions.sent.clear()
-    yield local_client
-    expressions.check(request.node.nodeid)
+    return dynamodb_local.client(local_endpoint)
 
 
 @pytest.fixture
@@ -168,11 +158,11 @@ def plain_table(moto_clients):
 
 
 @pytest.fixture
-def local_table(local):
+def local_table(local_client):
     """An actions table in DynamoDB Local."""
-    local.create_table(**create_table_request(ACTIONS, "duetime-actions"))
-    yield Table(local, "duetime-actions")
-    local.delete_table(TableName="duetime-actions")
+    local_client.create_table(**create_table_request(ACTIONS, "duetime-actions"))
+    yield Table(local_client, "duetime-actions")
+    local_client.delete_table(TableName="duetime-actions")
 
 
 @pytest.fixture
@@ -224,11 +214,11 @@ def moto_ordered_table(moto):
 
 
 @pytest.fixture
-def local_ordered_table(local):
+def local_ordered_table(local_client):
     """One with it in DynamoDB Local."""
-    local.create_table(**create_table_request(actions_shape(due_order=True), "duetime-ordered"))
-    yield Table(local, "duetime-ordered", due_order=True)
-    local.delete_table(TableName="duetime-ordered")
+    local_client.create_table(**create_table_request(actions_shape(due_order=True), "duetime-ordered"))
+    yield Table(local_client, "duetime-ordered", due_order=True)
+    local_client.delete_table(TableName="duetime-ordered")
 
 
 @pytest.fixture
@@ -252,7 +242,9 @@ def jobs_table(request):
     if request.param == "moto":
         client = request.getfixturevalue("moto")["dynamodb"]
     else:
-        client = request.getfixturevalue("local" if request.param == "dynamodb-local" else "sqlite_client")
+        client = request.getfixturevalue(
+            "local_client" if request.param == "dynamodb-local" else "sqlite_client"
+        )
     client.create_table(**create_table_request(JOBS, "duetime-jobs"))
     yield client, "duetime-jobs"
     client.delete_table(TableName="duetime-jobs")

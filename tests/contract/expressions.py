@@ -79,7 +79,7 @@ def listed() -> dict[str, str]:
 
 
 def check(test: str) -> None:
-    """Fail unless a test over moto sends each expression that `test` has sent to another engine."""
+    """Fail unless a test over moto sends each expression that `test` has sent to SQLite."""
     missing = sorted(sent - listed().keys())
     assert not missing, f"{test} sends what no test in {LISTED.name} sends to moto; {RENEW}: {missing}"
 

@@ -85,7 +85,7 @@ class Tables:
 
 @pytest.fixture(params=[MOTO, LOCAL])
 def tables(request):
-    names = {"moto": "moto", "dynamodb-local": "local"}
+    names = {"moto": "moto", "dynamodb-local": "local_client"}
     client = request.getfixturevalue(names[request.param])
     made = Tables(client["dynamodb"] if request.param == "moto" else client)
     made.is_moto = request.param == "moto"

@@ -26,7 +26,7 @@ def regions_table(request):
     if request.param == "moto":
         client = request.getfixturevalue("moto")["dynamodb"]
     else:
-        client = request.getfixturevalue("local")
+        client = request.getfixturevalue("local_client")
     client.create_table(**create_table_request(REGIONS, "duetime-regions"))
     yield client, "duetime-regions"
     client.delete_table(TableName="duetime-regions")

@@ -79,9 +79,9 @@ SHORT = Settings(
 )
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True)
 def quick_clouds():
-    """Start the local clouds of this process with what the first one has learnt."""
+    """Start the local clouds of these tests with what the first one of the process has learnt."""
     with quick_local_clouds():
         yield
 
