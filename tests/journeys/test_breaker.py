@@ -288,3 +288,26 @@ def test_a_message_that_comes_before_its_due_time_is_no_probe(cloud, downstream)
     cloud.memory.queues.send([Send("default", message_of(later), 0)])
     cloud.advance(SECOND)
     assert pauses(cloud)[0].breaker.probe != later.id
+
+
+def test_a_breaker_whose_waiting_messages_are_lost_probes_all_the_same():
+    app, service = App(), Downstream()
+
+    @app.action(retry=RetryPolicy(attempts=50, backoff=[20]), breaker=Breaker(3, within="5m", open_for="2m"))
+    def send_receipt(payload: Receipt, run: Run) -> None:
+        service.call(run)
+        if service.is_down:
+            raise ConnectionError("the mail service is down")
+
+    cloud = SimulatedCloud(app, start=NOON)
+    for number in range(4):
+        cloud.scheduler.schedule(Receipt(number=number), at=timedelta(0))
+    cloud.advance(minutes=6)
+    for receipt in [*cloud.memory.queues.messages]:
+        cloud.memory.queues.delete(receipt)
+    service.is_down, called = False, len(service.calls)
+    cloud.advance(minutes=30)
+    assert len(service.calls) > called
+    cloud.advance(hours=6)
+    assert {action.status for action in cloud.actions()} == {Status.EXECUTED}
+    cloud.check()

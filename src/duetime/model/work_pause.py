@@ -121,6 +121,10 @@ class BreakerState:
             return min(self.probe_until or soon, soon)
         return max(self.probes_at, now + timedelta(seconds=1))
 
+    def lacks_a_probe(self, at: datetime) -> bool:
+        """Return whether one was due at an instant, and none ran then."""
+        return self.probes_at <= at and not self.is_probing(at)
+
     def is_probing(self, now: datetime) -> bool:
         """Return whether a run probes now."""
         return self.probe_until is not None and now < self.probe_until

@@ -233,11 +233,18 @@ class DueScanner:
         return row.status is Status.PENDING
 
     def _is_held(self, row: Action, now: datetime) -> bool:
-        """Return whether a pause holds an overdue row: its message is replaced until the pause ends."""
+        """Return whether a pause holds an overdue row: its message is replaced until the pause ends.
+
+        If no run has probed an open breaker that is due for it, the messages may be lost: then none is held.
+        """
         if self._pauses is None or now - row.due_at < self._settings.grace:
             return False
         worker = self._routes.queue_for(row.type) or DEFAULT_WORKER
-        return self._pauses.hold_of(work_of(row, worker)) is not None
+        hold = self._pauses.hold_of(work_of(row, worker))
+        if hold is None:
+            return False
+        breaker = hold.pause.breaker
+        return breaker is None or not breaker.lacks_a_probe(now - self._settings.grace)
 
 
 def _are_behind(windows: Iterable[DueWindow]) -> bool:
