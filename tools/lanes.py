@@ -1,7 +1,7 @@
 """All checks that a change must pass, side by side: ``python -m tools ci``, which `.ci/run` calls.
 
-Lanes that compute run beside lanes that wait, so that no processor is idle. Each lane writes its own log in
-.cache/lanes. If a lane fails, its log is printed, and the others go on: one run shows all that is wrong.
+Two tracks run side by side, one with most of what computes and one with most of what waits, so that no
+processor is idle. Each lane writes its own log in .cache/lanes. If a lane fails, its log is printed, and the others go on: one run shows all that is wrong.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from dataclasses import dataclass
 from tools.commands import ROOT
 
 LOGS = ROOT / ".cache/lanes"
-COMPUTING = (
+FIRST_TRACK = (
     ("check", "make check"),
     ("contract", "make contract"),
     ("chaos", "python -m tools chaos --seconds 20 --guards ''"),
     ("proof", "make proof SEEDS=700"),
     ("mutation", "python -m tools mutation --sample 60"),
     ("guards", "python -m tools guards"),
+    ("hours", "python -m tools hours"),
 )
-WAITING = (
+SECOND_TRACK = (
     ("test", "make test"),
     ("e2e", "make e2e"),
-    ("hours", "python -m tools hours"),
     ("browser", "make browser"),
 )
 SHOWN = 4
@@ -86,7 +86,7 @@ def main() -> int:
     """Run all lanes, and print the time of each; return 1 if one failed."""
     LOGS.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    tracks = [[Lane(*lane) for lane in track] for track in (COMPUTING, WAITING)]
+    tracks = [[Lane(*lane) for lane in track] for track in (FIRST_TRACK, SECOND_TRACK)]
     threads = [threading.Thread(target=run_in_turn, args=(track,)) for track in tracks]
     for thread in threads:
         thread.start()
