@@ -1,7 +1,8 @@
 """All checks that a change must pass, side by side: ``python -m tools ci``, which `.ci/run` calls.
 
 Two tracks run side by side, one with most of what computes and one with most of what waits, so that no
-processor is idle. Each lane writes its own log in .cache/lanes. If a lane fails, its log is printed, and the others go on: one run shows all that is wrong.
+processor is idle. Each lane writes its own log in .cache/lanes. If a lane fails, its log is printed, and the
+others go on: one run shows all that is wrong.
 """
 
 from __future__ import annotations
