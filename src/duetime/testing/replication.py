@@ -33,7 +33,7 @@ class ReplicatedItems:
 
     def written(self) -> Iterator[Any]:
         """Yield the keys that the region itself has written or removed since the last call."""
-        now = {key: dict(value) if isinstance(value, dict) else value for key, value in self.items.items()}
+        now = {key: copied(value) for key, value in self.items.items()}
         before, self.seen = self.seen, now
         yield from (key for key, value in now.items() if differ(before.get(key), value))
         yield from (key for key in before if key not in now)
