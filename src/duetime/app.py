@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     from duetime.scheduler import Scheduler
 
 F = TypeVar("F", bound=Function)
+
+importing: ContextVar[str | None] = ContextVar("importing", default=None)
+"""The ``module:name`` that a worker or a command is importing. An import must not run an app."""
 
 OverlapWord = Literal["skip", "queue_one", "allow", "cancel_running"]
 
@@ -102,7 +106,8 @@ class App:
         Args:
             function: takes one `Payload`, and optionally the `Run` and resources; plain or async.
             retry: the attempts and the waits between them; by default three with growing waits.
-            timeout: a run that takes longer is stopped, and its lease is no longer renewed.
+            timeout: after it, an async run is cancelled and fails. A plain function runs on, and another
+                worker may take its action over.
             expires_after: how long after its due time, or a redrive, a run of an action may begin; an
                 action's own expiry comes first.
             on_expiry: ``skip`` or ``fail`` an action that no run may begin any more.
@@ -172,7 +177,8 @@ class App:
                 ``queue_one``, ``cancel_running``, or ``allow`` (the default of a job that only events start).
             catch_up: the number of latest missed occurrences that run later: 0 to 100.
             precision: ``minute`` if it may be up to a minute late; its cadences must then have whole minutes.
-            timeout: a run that takes longer is stopped, and its lease is no longer renewed.
+            timeout: after it, an async run is cancelled and fails. A plain function runs on, and another
+                worker may take its action over.
             failure_threshold: the number of failures in a row after which a notification is sent.
             deadline: the wall time by which a nominal time must have succeeded, such as ``06:00``: in its
                 cadence's zone, on the same day or the next. A miss is reported.
@@ -358,7 +364,13 @@ class App:
         Raises:
             SettingsError: `worker_batch` is out of its range.
             BackendMisconfigured: the file cannot be opened, or duetime did not make it.
+            DeclarationError: a worker or a command is importing the app, so the call stands at module level.
         """
+        if where := importing.get():
+            raise DeclarationError(
+                f"importing {where} would run its actions here, because it calls app.embedded() at module"
+                ' level; put that under `if __name__ == "__main__":`'
+            )
         from duetime.embedded.embedded import embedded  # noqa: PLC0415 - a Lambda never needs the memory back ends
 
         app, options = self.with_resources(resources or {}), dict[str, Any](worker_batch=worker_batch)

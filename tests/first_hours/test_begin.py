@@ -12,18 +12,19 @@ from tests.supply.project import ROOT
 pytestmark = pytest.mark.hours
 
 
-def test_the_readmes_fifteen_lines_and_two_commands(folder):
-    install, local = commands(section("README.md", "## Two commands"))
+def test_the_code_and_the_commands_of_the_readme_run_as_they_stand(folder):
+    begin = section("README.md", "## Begin")
+    [example], [install, local, schedule] = code(begin, "python"), commands(begin)
     folder.install(install)
-    [example] = code(section("README.md", "## Fifteen lines"), "python")
-    folder.write("fifteen.py", example)
-    assert "Ada is now on plan B" in folder.run("python fifteen.py")
-
-    folder.write("billing/handlers.py", (ROOT / "examples/billing.py").read_text())
+    folder.write("reminders.py", example)
     with folder.local_cloud(local) as terminal:
         page = urllib.request.urlopen(f"{terminal['DUETIME_URL']}/").read().decode()  # noqa: S310 - our own
         assert re.search(r'src="(?:\./|/)?assets/[^"]+\.js"', page)
-        assert "handlers-clean-up" in folder.run("duetime jobs list", **terminal)
+        output = folder.run(schedule, **terminal)
+        assert "reminders-clean-up" in folder.run("duetime jobs list", **terminal)
+    [shown] = code(begin, "text")
+    for line in shown.splitlines():
+        assert line.split()[0] in output
 
 
 def step(number):

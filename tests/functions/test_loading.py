@@ -7,7 +7,7 @@ import pytest
 
 from duetime import App, Payload
 from duetime.errors import DeclarationError, UnknownType
-from duetime.lambdas.loading import load_apps
+from duetime.lambdas.loading import load_app, load_apps
 
 
 class Small(Payload, name="parcel"):
@@ -87,3 +87,23 @@ def test_a_setting_that_names_no_app_is_rejected(monkeypatch, setting):
     monkeypatch.setitem(sys.modules, "post", module)
     with pytest.raises(DeclarationError, match="say module:name"):
         load_apps(setting)
+
+
+RUNS_ON_IMPORT = """
+from duetime import App, Run
+
+app = App()
+
+@app.job("daily 03:00", name="nightly-clean-up")
+def clean_up(run: Run) -> None: ...
+
+with app.embedded():
+    pass
+"""
+
+
+def test_an_import_does_not_run_an_app(tmp_path, monkeypatch):
+    (tmp_path / "runs_on_import.py").write_text(RUNS_ON_IMPORT)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(DeclarationError, match=r'runs_on_import:app .* `if __name__ == "__main__":`'):
+        load_app("runs_on_import:app")

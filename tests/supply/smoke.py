@@ -80,13 +80,24 @@ def _check_imports(installed: Installed, extras: Collection[str]) -> None:
         raise CheckFailed(f"{output!r} is not the installed package")
 
 
+_REMIND = """
+from reminders import SendReminder, app
+from duetime.testing import SimulatedCloud
+cloud = SimulatedCloud(app)
+action = cloud.scheduler.schedule(SendReminder(order="o-17"))
+cloud.advance(minutes=1)
+print(cloud.scheduler.get(action.id).status.value)
+"""
+"""Runs the action of the README's example."""
+
+
 def _check_readme(installed: Installed) -> None:
     [example, *_] = re.findall(
         r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
     )
-    (installed.directory / "readme.py").write_text(example)
-    output = installed.python("readme.py")
-    if "is now on plan" not in output:
+    (installed.directory / "reminders.py").write_text(example)
+    (installed.directory / "remind.py").write_text(_REMIND)
+    if (output := installed.python("remind.py")) != "executed\n":
         raise CheckFailed(f"the README's example printed {output!r}")
 
 
@@ -97,7 +108,7 @@ def _check_command(installed: Installed, extras: Collection[str]) -> None:
     if "local" in extras:
         return
     try:
-        installed.run(command, "local", "--app", "readme:app")
+        installed.run(command, "local", "--app", "reminders:app")
     except CheckFailed as error:
         if "duetime[local]" not in str(error):
             raise

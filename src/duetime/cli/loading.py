@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from inspect import iscoroutinefunction
 from pathlib import Path
 from sysconfig import get_path
@@ -76,7 +75,9 @@ def _imported(what: str, where: str, load: Callable[[str], Loaded]) -> Loaded:
 
 def _load_function(where: str) -> Callable[[], object]:
     module, _, name = where.partition(":")
-    found = getattr(import_module(module), name, None)
+    from duetime.lambdas.loading import imported_for  # noqa: PLC0415 - as above
+
+    found = getattr(imported_for(where, module), name, None)
     if not callable(found) or iscoroutinefunction(found):
         raise DeclarationError(
             f"{where} is no function that can be called with nothing; write `def {name}() -> None`"

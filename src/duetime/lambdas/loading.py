@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 
-from duetime.app import App
+from duetime.app import App, importing
 from duetime.declare.handler import Handler
 from duetime.errors import DeclarationError
 
@@ -19,7 +20,7 @@ def load_app(where: str) -> App:
     module, _, name = where.partition(":")
     if not module or not name:
         raise DeclarationError(f"the app is {where!r}; say module:name, such as billing.handlers:app")
-    imported = import_module(module)
+    imported = imported_for(where, module)
     try:
         app = getattr(imported, name)
     except AttributeError:
@@ -34,6 +35,15 @@ def load_app(where: str) -> App:
         )
     app.complete()
     return app
+
+
+def imported_for(where: str, module: str) -> ModuleType:
+    """Import the module of an app or of a setup function, during which no app can run embedded."""
+    token = importing.set(where)
+    try:
+        return import_module(module)
+    finally:
+        importing.reset(token)
 
 
 def load_apps(where: str) -> App:
