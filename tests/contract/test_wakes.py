@@ -13,7 +13,7 @@ from duetime.aws.messages import from_json
 from duetime.aws.queues import SqsQueues
 from duetime.aws.timers import EventBridgeTimers
 from duetime.errors import BackendMisconfigured, BackendUnavailable
-from duetime.ids import TenantId, new_action_id, occurrence_id
+from duetime.ids import TenantId, new_action_id
 from duetime.local import moto_patches
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
 from duetime.model.action import ActionRef
@@ -23,7 +23,6 @@ from duetime.testing import TurnedClock
 from duetime.testing.contract import DueQueuesContract, TimersContract
 from duetime.testing.contract.specimens import HOUR, NOON
 from duetime.testing.contract.wakes import message
-from tests.contract.test_rows import fails
 
 ACCOUNT = "123456789012"
 
@@ -192,41 +191,6 @@ class TestEventBridgeTimers(TimersContract):
         schedules = self._schedules()
         return [from_json(schedule["Target"]["Input"])[0] for schedule in schedules if _at(schedule) <= until]
 
-    @pytest.mark.parametrize(
-        "run_id",
-        [new_action_id(NOON), occurrence_id("nightly-report", 1, NOON)],
-        ids=["one-shot", "occurrence"],
-    )
-    def test_a_timer_of_0_1_0_gets_its_tenants_name(self, timers, run_id):
-        here, there = (message(ref=ActionRef(tenant, run_id)) for tenant in ("acme", "globex"))
-        timers.set(here, NOON)
-        timers.set(there, NOON)
-        self._rename(f"globex.{run_id}.1", f"{run_id}.1")
-        assert timers.rename_previous(TurnedClock(NOON), stop_at=NOON + HOUR)
-        assert {schedule["Name"] for schedule in self._schedules()} == {
-            f"acme.{run_id}.1",
-            f"globex.{run_id}.1",
-        }
-        assert set(self.wakes(timers, NOON)) == {here, there}
-
-    def test_renaming_stops_at_its_time_and_goes_on_later(self, timers):
-        wake = message()
-        timers.set(wake, NOON)
-        self._rename(f"acme.{wake.ref.id}.1", f"{wake.ref.id}.1")
-        assert not timers.rename_previous(TurnedClock(NOON), stop_at=NOON)
-        assert [schedule["Name"] for schedule in self._schedules()] == [f"{wake.ref.id}.1"]
-        assert timers.rename_previous(TurnedClock(NOON), stop_at=NOON + HOUR)
-        assert [schedule["Name"] for schedule in self._schedules()] == [f"acme.{wake.ref.id}.1"]
-
-    def test_renaming_never_leaves_a_wake_without_a_timer(self, timers, monkeypatch):
-        wake = message()
-        timers.set(wake, NOON)
-        self._rename(f"acme.{wake.ref.id}.1", f"{wake.ref.id}.1")
-        monkeypatch.setattr(timers, "_create", fails)
-        with pytest.raises(BackendUnavailable):
-            timers.rename_previous(TurnedClock(NOON), stop_at=NOON + HOUR)
-        assert self.wakes(timers, NOON) == [wake]
-
     def test_a_timer_is_removed_by_its_name(self, timers):
         for number in range(2):
             timers.set(message(ref=ActionRef("acme", new_action_id(NOON))), NOON + number * HOUR)
@@ -234,14 +198,6 @@ class TestEventBridgeTimers(TimersContract):
         timers.remove(first)
         timers.remove(first)
         assert [*timers.known()] == [second]
-
-    def _rename(self, name, other):
-        """Give a schedule the name that 0.1.0 gave it."""
-        schedule = self.client.get_schedule(Name=name, GroupName=self.group)
-        for key in ("Arn", "CreationDate", "LastModificationDate", "ResponseMetadata", "Name", "GroupName"):
-            schedule.pop(key)
-        self.client.create_schedule(Name=other, GroupName=self.group, **schedule)
-        self.client.delete_schedule(Name=name, GroupName=self.group)
 
     def test_a_timer_is_gone_by_itself_once_it_has_fired(self, timers):
         timers.set(message(NOON + HOUR), NOON)

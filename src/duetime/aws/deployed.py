@@ -17,7 +17,6 @@ from duetime.settings import Settings
 
 _KEYS = ["pk", "sk"]
 _FORMAT_KEY = {"pk": {"S": "system#format"}, "sk": {"S": "tables"}}
-_TIMERS_RENAMED_KEY = {"pk": {"S": "system#format"}, "sk": {"S": "timers-renamed"}}
 
 
 class DeployedTables:
@@ -58,13 +57,6 @@ class DeployedTables:
 
     def mark(self, version: int) -> None:
         self._table.put({**_FORMAT_KEY, "version": {"N": str(version)}})
-
-    def are_timers_renamed(self) -> bool:
-        """Return whether a deploy has renamed the timers of 0.1.0."""
-        return self._table.get(_TIMERS_RENAMED_KEY) is not None
-
-    def mark_timers_renamed(self) -> None:
-        self._table.put(_TIMERS_RENAMED_KEY)
 
     def publish(
         self,

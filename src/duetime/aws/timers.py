@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from duetime import ids
 from duetime.aws.faults import code_of, ignoring, translate_errors
 from duetime.aws.messages import UnreadableMessage, from_json, to_json
-from duetime.clock import Clock
 from duetime.errors import BackendMisconfigured, BackendUnavailable, TimerQuotaReached
 from duetime.ports.wakeups import DueMessage, timer_name
 from duetime.settings import Settings
@@ -39,29 +37,13 @@ class EventBridgeTimers:
     def set(self, message: DueMessage, wake_at: datetime) -> None:
         try:
             with translate_errors(SERVICE), _of_quota():
-                self._create(message, at_expression(wake_at))
+                self._create(message, wake_at)
         except BackendMisconfigured as error:  # the caller has another way to wake the action
             raise BackendUnavailable(SERVICE, str(error)) from error
 
     def clear(self, message: DueMessage) -> None:
         with translate_errors(SERVICE):
             self._delete(timer_name(message))
-
-    def rename_previous(self, clock: Clock, *, stop_at: datetime) -> bool:
-        """Rename timers of 0.1.0, whose names lack the tenant; return whether none is left.
-
-        A timer that fires meanwhile keeps its name: it deletes itself.
-        """
-        with translate_errors(SERVICE):
-            for page in self._client.get_paginator("list_schedules").paginate(
-                GroupName=self._settings.schedule_group
-            ):
-                for schedule in page["Schedules"]:
-                    if clock.now() >= stop_at:
-                        return False
-                    if _is_previous_name(schedule["Name"]):
-                        self._rename(schedule["Name"])
-        return True
 
     def known(self) -> Iterator[str]:
         """Yield the names of all timers."""
@@ -84,13 +66,13 @@ class EventBridgeTimers:
         with translate_errors(SERVICE):
             self._delete(name)
 
-    def _create(self, message: DueMessage, expression: str) -> None:
+    def _create(self, message: DueMessage, wake_at: datetime) -> None:
         with ignoring("ConflictException"):  # this generation has a timer
             self._client.create_schedule(
                 Name=timer_name(message),
                 GroupName=self._settings.schedule_group,
                 Description=f"duetime: wakes {message.type} of {message.ref.tenant_id}",
-                ScheduleExpression=expression,
+                ScheduleExpression=at_expression(wake_at),
                 ScheduleExpressionTimezone="UTC",
                 FlexibleTimeWindow={"Mode": "OFF"},
                 ActionAfterCompletion="DELETE",
@@ -100,13 +82,6 @@ class EventBridgeTimers:
     def _delete(self, name: str) -> None:
         with ignoring(_GONE):
             self._client.delete_schedule(Name=name, GroupName=self._settings.schedule_group)
-
-    def _rename(self, name: str) -> None:
-        with ignoring(_GONE, "ValidationException"):  # it fires now: an instant that has passed is invalid
-            timer = self._client.get_schedule(Name=name, GroupName=self._settings.schedule_group)
-            message, _ = from_json(timer["Target"]["Input"])
-            self._create(message, timer["ScheduleExpression"])
-            self._delete(name)
 
 
 @contextmanager
@@ -130,12 +105,6 @@ def target(settings: Settings, content: str) -> Any:
     if settings.timer_dlq_arn:
         invoked["DeadLetterConfig"] = {"Arn": settings.timer_dlq_arn}
     return invoked
-
-
-def _is_previous_name(name: str) -> bool:
-    """Return whether 0.1.0 named it: an id and a generation, without a tenant."""
-    action_id, _, generation = name.rpartition(".")
-    return generation.isdigit() and ids.is_action_id(action_id)
 
 
 def at_expression(wake_at: datetime) -> str:

@@ -61,14 +61,12 @@ class Deploy(Construct):
                 *let_find_due(jobs),
                 *wakes.let_set_jobs(),
                 *wakes.let_list_jobs(),
-                *wakes.let_rename_timers(),
             ],
         )
         function = DuetimeFunction(
             self, "Function", spec, Bundle.for_deployment(deployment).code(), deployment
         )
         wakes.accept_jobs(function)
-        wakes.accept_timers(function)
         wakes.accept_lists(function)
         self._function = function.function
         self._triggers = {

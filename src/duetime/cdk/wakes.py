@@ -115,11 +115,6 @@ class Wakes(Construct):
         """Allow to delete timers."""
         return [may("scheduler:DeleteSchedule", on=self._timers)] if self.are_timers_set else []
 
-    def let_rename_timers(self) -> list[iam.PolicyStatement]:
-        """Allow to give timers other names: to read, create and delete them."""
-        rights = [f"scheduler:{verb}Schedule" for verb in ("Get", "Create", "Delete")]
-        return [may(*rights, on=self._timers)] if self.are_timers_set else []
-
     def let_set_jobs(self) -> list[iam.PolicyStatement]:
         """Allow to maintain jobs' schedules, and rules with the prefix whose only target is dispatch."""
         return [

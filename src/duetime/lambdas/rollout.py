@@ -11,7 +11,6 @@ from datetime import timedelta
 
 from duetime.aws.backends import AwsBackends
 from duetime.aws.deployed import DeployedTables
-from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock
 from duetime.errors import BackendMisconfigured, DuetimeError, truncate
 from duetime.jobs.reconcile import Reconciled
@@ -31,7 +30,7 @@ class Rollout:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         backends, self._clock = AwsBackends(settings, clock), clock
         self._shards = DeployedShards(settings.due_shards)
-        self.tables, self._timers = DeployedTables.from_settings(settings), backends.timers
+        self.tables = DeployedTables.from_settings(settings)
         steps = Steps(backends, clock=clock, settings=settings)
         self._reconcile, self._repair, self._region = steps.reconcile, steps.repair, steps.region
 
@@ -50,7 +49,6 @@ class Rollout:
         for line in done.changes:
             log.info(line)
         self._remove_strays()
-        self._rename_timers()
         return done
 
     def withdraw(self, worker: str) -> None:
@@ -74,15 +72,3 @@ class Rollout:
         else:
             if repaired.removed or repaired.set:
                 log.info("repaired", extra={"removed": repaired.removed, "set_again": repaired.set})
-
-    def _rename_timers(self) -> None:
-        """Give timers of 0.1.0 names with their tenant, once; what is left waits for the next deploy."""
-        if not isinstance(self._timers, EventBridgeTimers):
-            return
-        try:
-            if not self.tables.are_timers_renamed() and self._timers.rename_previous(
-                self._clock, stop_at=self._clock.now() + _REPAIR_TIME
-            ):
-                self.tables.mark_timers_renamed()
-        except DuetimeError as error:
-            log.warning("timers not renamed", extra={"reason": truncate(error)})
