@@ -143,10 +143,10 @@ def test_each_method_without_credentials_has_a_limit_of_its_own(with_console):
             assert (limit["ThrottlingRateLimit"], limit["ThrottlingBurstLimit"]) == (10, 20)
 
 
-def test_rate_and_burst_are_settings():
-    for stage in synth(deployment=Deployment(api_rate=7, api_burst=9)).of_type("AWS::ApiGateway::Stage"):
+def test_the_rate_is_a_setting_and_the_burst_twice_as_high():
+    for stage in synth(deployment=Deployment(api_rate=7)).of_type("AWS::ApiGateway::Stage"):
         of_all, *_ = stage["MethodSettings"]
-        assert (of_all["ThrottlingRateLimit"], of_all["ThrottlingBurstLimit"]) == (7, 9)
+        assert (of_all["ThrottlingRateLimit"], of_all["ThrottlingBurstLimit"]) == (7, 14)
 
 
 WITHOUT_PATH = {

@@ -135,11 +135,11 @@ class Deployment(GivenFields):
     )
     api_rate: int = field(
         default=50,
-        metadata=_about("Requests a second that each of the API's two URLs allows.", low=1, high=10_000),
-    )
-    api_burst: int = field(
-        default=100,
-        metadata=_about("Simultaneous requests allowed above api_rate.", low=1, high=5_000),
+        metadata=_about(
+            "Requests a second that each of the API's two URLs allows; twice as many at once.",
+            low=1,
+            high=2_500,
+        ),
     )
     public_rate: int = field(
         default=10,

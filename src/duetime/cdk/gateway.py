@@ -143,7 +143,7 @@ class Gateway(Construct):
             deploy_options=apigateway.StageOptions(
                 stage_name=STAGE,
                 throttling_rate_limit=deployment.api_rate,
-                throttling_burst_limit=deployment.api_burst,
+                throttling_burst_limit=2 * deployment.api_rate,
                 logging_level=apigateway.MethodLoggingLevel.OFF,
                 data_trace_enabled=False,
                 tracing_enabled=False,
