@@ -4,8 +4,11 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from duetime import Scheduler
+from duetime.api.authenticator import Caller
+from duetime.model.decision import ApproverNotAllowed
 from duetime.model.hand_over import Approval, HandedOver
-from tests.api.conftest import ADA, OPERATOR, sample_event
+from tests.api.conftest import ADA, OPERATOR, Remark, sample_event
 
 HOUR = timedelta(hours=1)
 QUESTION = "Refund 900 € to Ann?"
@@ -14,14 +17,23 @@ BOB = {**ADMIN, "sub": "2", "email": "bob@acme.example"}
 
 
 @pytest.fixture
-def waiting(call, worker, store, clock):
+def asking(worker, store, clock):
+    """Let an action of acme wait for an approval; return its id."""
+
+    def asking(action, **approval):
+        clock.wait_until(datetime.fromisoformat(action["due_at"]))
+        claimed = worker.claim(action["id"])
+        terms = HandedOver(HOUR, None, Approval(QUESTION, **approval)).terms(clock.now(), claimed.claim_nonce)
+        store.hand_over(claimed, terms)
+        return action["id"]
+
+    return asking
+
+
+@pytest.fixture
+def waiting(call, asking):
     """The id of an action of acme that waits for an approval."""
-    action = call.schedule(claims=OPERATOR)
-    clock.wait_until(datetime.fromisoformat(action["due_at"]))
-    claimed = worker.claim(action["id"])
-    terms = HandedOver(HOUR, None, Approval(QUESTION)).terms(clock.now(), claimed.claim_nonce)
-    store.hand_over(claimed, terms)
-    return action["id"]
+    return asking(call.schedule(claims=OPERATOR))
 
 
 @pytest.fixture
@@ -141,3 +153,57 @@ def test_an_approver_without_another_permission_sees_and_decides(clock, store, w
     deployment = Deployment(clock, roles={"managers": "actions:approve"})
     shown = set(deployment.ask("GET", "/me", "managers").json["permissions"])
     assert shown == {"actions:approve", "actions:read"}
+
+
+def test_another_person_than_the_scheduler_must_approve_if_the_handler_demands_it(
+    call, decide, asking, store
+):
+    action = asking(call.schedule(claims=ADMIN), by_another=True)
+    before = store.rows()
+    refused = decide(action, "approve")
+    assert (refused.status, refused.code) == (403, "approver-not-allowed")
+    assert "ada@acme.example scheduled it" in refused.json["detail"]
+    assert store.rows() == before
+    assert decide(action, "approve", claims=BOB).json["status"] == "executed"
+
+
+def test_the_scheduler_may_reject(call, decide, asking):
+    action = asking(call.schedule(claims=ADMIN), by_another=True)
+    assert decide(action, "reject", {"reason": "my mistake"}).json["status"] == "failed"
+
+
+def test_who_repeats_the_call_of_an_idempotency_key_has_scheduled_it_too(call, decide, asking):
+    keyed = {"body": {"type": "remark", "payload": {}, "in": 60, "idempotency_key": "refund 900"}}
+    first = call.schedule(claims=ADMIN, **keyed)
+    assert call("schedule", claims=BOB, **keyed).json["id"] == first["id"]
+    action = asking(first, by_another=True)
+    assert {decide(action, "approve", claims=claims).status for claims in (ADMIN, BOB)} == {403}
+
+
+def test_nobody_can_approve_what_no_caller_of_the_api_scheduled(decide, asking, clock, settings, store):
+    scheduler = Scheduler(store, tenant_id="acme", actor="ada@acme.example", clock=clock, settings=settings)
+    made = scheduler.schedule(Remark(), at=clock.now())
+    action = asking({"id": made.id, "due_at": made.due_at.isoformat()}, by_another=True)
+    before = store.rows()
+    refused = decide(action, "approve", claims=BOB)
+    assert (refused.status, refused.code) == (403, "approver-not-allowed")
+    assert "can only be rejected" in refused.json["detail"]
+    with pytest.raises(ApproverNotAllowed, match="over the API"):
+        scheduler.approve(action)
+    assert store.rows() == before
+
+
+@pytest.mark.parametrize(
+    ("caller", "subject", "is_other"),
+    [
+        (Caller("acme", "ada", subject="1"), "2", True),
+        (Caller("acme", "ada", subject="1"), "1", False),
+        (Caller("acme", "ada"), "2", False),
+        (Caller("acme", "ada", subject="1"), "", False),
+        (Caller("acme", "ops/bob", subject="AROA1:bob", names_itself=True), "AROA1:ada", False),
+        (Caller("acme", "ops/bob", subject="AROA1:bob", names_itself=True), "AROA2:bob", True),
+        (Caller("acme", "sso/bob", subject="AROA1:bob"), "AROA1:ada", True),
+    ],
+)
+def test_all_sessions_of_a_role_are_one_unless_identity_center_names_them(caller, subject, is_other):
+    assert caller.is_other_than(subject) is is_other

@@ -163,7 +163,7 @@ def test_a_run_that_ends_keeps_its_times_and_stores_its_result():
 def test_a_hand_over_and_its_heartbeats_change_only_their_own_fields():
     terms = HandOverTerms(
         at=NOON + MINUTE, waits_until=NOON + HOUR, times_out_at=NOON + 2 * HOUR, beat_seconds=60, key="k",
-        question="May it?", on_reject="execute",
+        question="May it?", decision_terms="execute",
     )  # fmt: skip
     handed = transition.handed_over(RUNNING, terms)
     assert changes(RUNNING, handed) == {
@@ -175,7 +175,7 @@ def test_a_hand_over_and_its_heartbeats_change_only_their_own_fields():
         "hand_over_key": "k",
         "is_awaited": True,
         "question": "May it?",
-        "on_reject": "execute",
+        "decision_terms": "execute",
     }
     later = NOON + 90 * MINUTE
     assert changes(handed, transition.beaten(handed, later, None)) == {"lease_until": later}

@@ -65,7 +65,7 @@ FILLED = replace(
     beat_seconds=60,
     hand_over_key="a key",
     question="Pay?",
-    on_reject="execute",
+    decision_terms="execute",
     completion="a call",
     progress="0.5",
     progress_note="half",
@@ -142,7 +142,7 @@ def beside_rows() -> set[str]:
     keys = DynamoIdempotencyKeys(None, "actions", lambda _ref: None, to_item)
     key = keys.entry(FILLED, KeyTerms(now=NOON, until=EXPIRY))["Put"]["Item"]
     names = slot_conditions.take(FILLED, KeySlots(ACME, "till"), NOON)["ExpressionAttributeNames"].values()
-    changed = {name.replace(FILLED.id, "ID") for name in names} | {"holders", "waiting", "tail"}
+    changed = {*names, "holders", "waiting", "tail"}
     debounce = DynamoDebounceKeys(None, "actions", lambda _ref: None, to_item, None)
     debounced = debounce._taking(FILLED, None)["Put"]["Item"]
     return {*to_payload_item(RUN, EXPIRY), *key, *debounced, *changed, *to_batch_item(BATCH)} - KEYS

@@ -19,7 +19,7 @@ from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.jobs.end_hand_over import EndHandOver
 from duetime.jobs.known_region import KnownRegion
 from duetime.model.action import Action, ActionRef, Ending, Status
-from duetime.model.decision import Decision
+from duetime.model.decision import ApproverNotAllowed, Decision
 from duetime.model.hand_over import (
     Beat,
     HandOverEnded,
@@ -104,7 +104,9 @@ class HandOvers:
         if not row.awaits_approval:
             is_running = row.status is Status.PROCESSING
             raise HandOverEnded(row.id, row.status, _LATER_RUN if is_running else _reason(row, token))
-        outcome, result = decision.outcome(row.on_reject), decision.result(row.on_reject)
+        if row.needs_another_approver and decision.is_approved and not decision.is_by_another:
+            raise ApproverNotAllowed(row.id, "approve it over the API, which verifies who calls")
+        outcome, result = decision.outcome(row.decision_terms), decision.result(row.decision_terms)
         return self._end(token, lambda _row: (outcome, NEVER), result, is_decision=True)
 
     def heartbeat(self, token: str, progress: Progress | None = None) -> Beat:

@@ -17,11 +17,6 @@ Load = Callable[[], Sequence[RouteGroup]]
 """Imports and returns the groups of some routes."""
 
 _OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
-    ("actions", "dead-letters"): (
-        "scheduling:Scheduling",
-        "bulk_actions:BulkActionRoutes",
-        "attempts:AttemptRoutes",
-    ),
     ("jobs",): (
         "background_jobs:BackgroundJobs",
         "coming_runs:ComingRuns",
@@ -47,12 +42,15 @@ _OF_CONTEXT: Mapping[tuple[str, ...], tuple[str, ...]] = {
 }
 """The groups that need no more than the context."""
 
+_OF_ACTIONS = ("scheduling:Scheduling", "bulk_actions:BulkActionRoutes", "attempts:AttemptRoutes")
+
 
 def groups_of(api: ApiContext, health: Health, access: Access) -> Mapping[tuple[str, ...], Load]:
     """Return what loads the groups of the routes, by the first segments of their paths under the prefix."""
     of_context = {segments: partial(_load, api, groups) for segments, groups in _OF_CONTEXT.items()}
     return {
         **of_context,
+        ("actions", "dead-letters"): partial(_action_routes, api, access),
         ("me", "grants", "audit"): partial(_access_routes, access),
         ("health", "recount"): partial(_health_routes, health),
     }
@@ -71,8 +69,14 @@ def _load(api: ApiContext, names: Sequence[str]) -> Sequence[RouteGroup]:
     return groups
 
 
+def _action_routes(api: ApiContext, access: Access) -> Sequence[RouteGroup]:
+    from duetime.api.approvals import ApprovalRoutes  # noqa: PLC0415 - at the first request for it
+
+    return [*_load(api, _OF_ACTIONS), ApprovalRoutes(api, access.trail)]
+
+
 def _access_routes(access: Access) -> Sequence[RouteGroup]:
-    from duetime.api.access import AccessRoutes  # noqa: PLC0415 - at the first request for it
+    from duetime.api.access import AccessRoutes  # noqa: PLC0415 - as above
 
     return [AccessRoutes(access.grants, access.trail, access.clock)]
 

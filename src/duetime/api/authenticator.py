@@ -44,11 +44,20 @@ class Caller:
     address: str | None = None
     subject: str = ""
     """The id that never changes: a user's ``sub``, or the unique id of a signer; its ARN if it has none."""
-    person: str = ""
-    """What all sessions of a person share: the subject; of an assumed role its ARN.
+    names_itself: bool = False
+    """Whether the caller chose the session's name in `subject`: that of an assumed role, outside of IAM
+    Identity Center."""
 
-    Its caller chooses the session's name, except in a session of IAM Identity Center.
-    """
+    def is_other_than(self, subject: str) -> bool:
+        """Return whether this is another person or service than the one that has a subject.
+
+        All sessions of one role are one, unless IAM Identity Center names them. A caller without a subject
+        may be anyone.
+        """
+        mine = self.subject
+        if self.names_itself:
+            mine, subject = (text.partition(":")[0] for text in (mine, subject))
+        return bool(mine and subject) and mine != subject
 
     def permitted(self, permissions: frozenset[Permission], *, address: str | None) -> Caller:
         """Return the caller with its permissions and address."""
@@ -153,8 +162,7 @@ def _of_claims(claims: Mapping[str, Any]) -> Caller:
         tenant_id = ids.tenant(claims[TENANT_CLAIM])
     except InvalidIdentifier as error:
         raise Forbidden(f"the caller's claim {TENANT_CLAIM} names no tenant: {error.problem}") from None
-    subject = _subject(claims.get("sub"))
-    return Caller(tenant_id, _actor(claims), _groups(claims), subject=subject, person=subject)
+    return Caller(tenant_id, _actor(claims), _groups(claims), subject=_subject(claims.get("sub")))
 
 
 def _identities(setting: Mapping[str, str]) -> dict[str, tuple[ids.TenantId, frozenset[str]]]:
@@ -192,9 +200,10 @@ def _of_signature(
     name = arn.rpartition("/")[2]
     actor = f"{name}/{session}" if session else name
     subject = _subject(context["identity"].get("user")) or _subject(signed_by)
-    is_shared = bool(session) and not name.startswith(_IDENTITY_CENTER)
-    person = arn if is_shared else subject
-    return Caller(tenant_id, ids.actor(actor[: ids.ACTOR_LIMIT]), roles, subject=subject, person=person)
+    names_itself = bool(session) and not name.startswith(_IDENTITY_CENTER)
+    return Caller(
+        tenant_id, ids.actor(actor[: ids.ACTOR_LIMIT]), roles, subject=subject, names_itself=names_itself
+    )
 
 
 def _without_session(arn: str) -> tuple[str, str]:

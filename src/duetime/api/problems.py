@@ -42,6 +42,7 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
             (HTTPStatus.BAD_REQUEST, "The cadence cannot be read, or never fires"),
         ),
         "forbidden": (HTTPStatus.FORBIDDEN, "The caller may not do this"),
+        "approver-not-allowed": (HTTPStatus.FORBIDDEN, "Another person must approve"),
         "action-not-found": (HTTPStatus.NOT_FOUND, "There is no such action"),
         "batch-not-found": (HTTPStatus.NOT_FOUND, "There is no such batch"),
         "definition-not-found": (HTTPStatus.NOT_FOUND, "The job has no such definition"),

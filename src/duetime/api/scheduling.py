@@ -18,11 +18,9 @@ from duetime.api.hand_over_bodies import BODY_LIMIT, CompleteRequest, FailReques
 from duetime.api.preconditions import compare, etag_of_action, expected_etags
 from duetime.api.redactor import Redactor
 from duetime.api.requests import (
-    ApproveRequest,
     DismissRequest,
     DueRequest,
     RedriveBody,
-    RejectRequest,
     ScheduleRequest,
 )
 from duetime.api.routes import Operation, route
@@ -241,35 +239,6 @@ class Scheduling(ApiRoutes):
         if row.status is Status.PROCESSING:
             raise NotHandedOver(row.id)
         raise HandOverEnded(row.id, row.status, "none of its runs is handed over")
-
-    @route(
-        "approveAction",
-        "POST",
-        f"{ACTIONS}/<action_id>/approve",
-        Permission.APPROVE_ACTIONS,
-        operation=Operation("approve", AuditKind.ACTION),
-    )
-    def approve(
-        self, action_id: str, request: Request, body: Annotated[ApproveRequest | None, Body()] = None
-    ) -> ActionSummary:
-        """Approve an action that waits for an approval, once; a second decision changes nothing (409)."""
-        scheduler = self.api.scheduler_for(request, action_id)
-        reason = "" if body is None else body.reason
-        return ActionSummary.from_action(scheduler.approve(action_id, reason=reason))
-
-    @route(
-        "rejectAction",
-        "POST",
-        f"{ACTIONS}/<action_id>/reject",
-        Permission.APPROVE_ACTIONS,
-        operation=Operation("reject", AuditKind.ACTION),
-    )
-    def reject(
-        self, action_id: str, body: Annotated[RejectRequest, Body()], request: Request
-    ) -> ActionSummary:
-        """Reject an action that waits for an approval, once; a second decision changes nothing (409)."""
-        scheduler = self.api.scheduler_for(request, action_id)
-        return ActionSummary.from_action(scheduler.reject(action_id, reason=body.reason))
 
     @route("listDeadLetters", "GET", "/dead-letters", _READ)
     def dead_letters(self, query: Annotated[DeadLetterQuery, Query()], request: Request) -> ActionPage:

@@ -161,7 +161,7 @@ def renew(claimed: Action, until: datetime) -> Update:
 
 def hand_over(claimed: Action, terms: HandOverTerms) -> Update:
     """Replace the lease of a run that is processing under this fence by that of its hand-over."""
-    approval = {name: getattr(terms, name) for name in ("question", "on_reject")}
+    approval = {name: getattr(terms, name) for name in ("question", "decision_terms")}
     values = {f":{name}": {"S": text} for name, text in approval.items() if text is not None}
     sets = "".join(f", {name[1:]} = {name}" for name in values)
     removed = ", ".join(name for name, text in approval.items() if text is None)

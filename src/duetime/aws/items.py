@@ -24,7 +24,7 @@ _TEXTS = (
     *("idempotency_key", "concurrency_key", "debounce_key", "recent_calls", "rate_key"),
     *("batch", "after", "after_rule", "waits_for", "unmet"),
     *("dismissed_reason", "held_by", "hand_over_key", "completion", "progress", "progress_note"),
-    *("question", "on_reject"),
+    *("question", "decision_terms"),
 )
 _COUNTS = {
     "recoveries": 0,
@@ -46,8 +46,6 @@ _FLAGS = {
     "is_awaited": "is_awaited",
 }
 """The attributes of fields that are True."""
-_UNWRITTEN = {None, SkipReason.EXPIRED, SkipReason.PREDECESSOR}
-"""Reasons without an attribute: the first release does not know these words."""
 
 
 def to_item(action: Action, *, due_order: bool = False) -> Item:
@@ -106,8 +104,8 @@ def _of_runs(action: Action) -> Item:
         item["attempts"] = {"L": [attempt_entry(attempt) for attempt in action.attempts]}
     if action.checkpoint is not None:
         item["checkpoint"] = checkpoint_entry(action.checkpoint)
-    if action.skip_reason not in _UNWRITTEN:
-        item["skip_reason"] = {"S": str(action.skip_reason)}
+    if action.skip_reason is not None:
+        item["skip_reason"] = {"S": action.skip_reason.value}
     if action.kept_until is not None:
         item["ttl"] = {"N": to_epoch(action.kept_until)}
     if action.is_dead_letter:
@@ -163,8 +161,6 @@ def _read(item: Item) -> Action:
     }
     if "skip_reason" in item:
         given["skip_reason"] = SkipReason(item["skip_reason"]["S"])
-    elif item["status"]["S"] == Status.SKIPPED:
-        given["skip_reason"] = SkipReason.PREDECESSOR if "unmet" in item else SkipReason.EXPIRED
     if "checkpoint" in item:
         given["checkpoint"] = _to_checkpoint(item["checkpoint"]["M"])
     if "ttl" in item:

@@ -168,8 +168,8 @@ def _wrong_reports(row: Action) -> Iterator[str]:
         yield f"run_result has more than {RESULT_LIMIT:,} bytes"
     if row.progress is not None and not _SHARE.fullmatch(row.progress):
         yield f"progress is {row.progress[:20]!r}; it is a number from 0 to 1"
-    if row.on_reject not in {None, "execute"}:
-        yield f"on_reject is {row.on_reject[:20]!r}; it is execute, or absent"
+    if row.decision_terms not in {None, "execute", "another", "execute another"}:
+        yield f"decision_terms is {row.decision_terms[:20]!r}; it is execute, another, both, or absent"
 
 
 def _wrong_followers(row: Action) -> Iterator[str]:

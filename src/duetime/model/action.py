@@ -254,8 +254,9 @@ class Action:
     """Names the call that ended it, to recognise one whose response was lost."""
     question: str | None = None
     """What its last hand-over asks people to approve; None if it needs no approval."""
-    on_reject: str | None = None
-    """``execute`` if a rejection executes it; it fails otherwise."""
+    decision_terms: str | None = None
+    """``execute``: a rejection executes it, and does not fail it. ``another``: another person than the one
+    who scheduled it must approve. ``execute another``: both."""
     progress: str | None = None
     """The share that a run reported last, from 0 to 1."""
     progress_note: str | None = None
@@ -276,6 +277,11 @@ class Action:
     def awaits_approval(self) -> bool:
         """Whether it waits for a person's decision."""
         return self.is_handed_over and self.question is not None
+
+    @property
+    def needs_another_approver(self) -> bool:
+        """Whether another person than the one who scheduled it must approve."""
+        return "another" in (self.decision_terms or "").split()
 
     def has_timed_out_at(self, now: datetime) -> bool:
         """Return whether it was handed over until the time-out: no worker has died."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duetime.errors import truncate
+from duetime.errors import DuetimeError, truncate
 from duetime.model.action import Ending
 from duetime.model.hand_over import InvalidHandOver, checked_result, is_line
 from duetime.model.outcome import Outcome
@@ -20,9 +20,22 @@ REASON_LIMIT = 500
 """Characters of a decision's reason."""
 
 
+class ApproverNotAllowed(DuetimeError, PermissionError):
+    """This caller cannot approve an action that another person must approve; nothing was written."""
+
+    code = "approver-not-allowed"
+
+    def __init__(self, action_id: str, problem: str) -> None:
+        self.action_id = action_id
+        super().__init__(f"{action_id} needs the approval of another person than its scheduler: {problem}")
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What a person decided about the question of an approval.
+
+    Attributes:
+        is_by_another: the API has verified that somebody else scheduled the action.
 
     Raises:
         InvalidHandOver: the reason is too long or not printable, or a rejection has none.
@@ -31,6 +44,7 @@ class Decision:
     is_approved: bool
     by: str
     reason: str = ""
+    is_by_another: bool = False
 
     def __post_init__(self) -> None:
         reason: object = self.reason
@@ -53,14 +67,14 @@ class Decision:
         word = "approved" if self.is_approved else "rejected"
         return truncate(f"{word} by {self.by}{f': {self.reason}' if self.reason else ''}")
 
-    def outcome(self, on_reject: str | None) -> Outcome:
+    def outcome(self, terms: str | None) -> Outcome:
         """Return the outcome of the action; no decision is retried."""
-        executes = self.is_approved or on_reject == "execute"
+        executes = self.is_approved or "execute" in (terms or "").split()
         return Outcome(Ending.EXECUTED if executes else Ending.FAILED, self.message)
 
-    def result(self, on_reject: str | None) -> str | None:
+    def result(self, terms: str | None) -> str | None:
         """Return the result of the action as JSON, None if it fails."""
-        if not self.is_approved and on_reject != "execute":
+        if self.outcome(terms).ending is Ending.FAILED:
             return None
         decision = {"approved": self.is_approved, "by": self.by, "reason": self.reason or None}
         return checked_result(decision)

@@ -92,7 +92,7 @@ class HandOverEnded(DuetimeError, RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """The question of an approval, and what a rejection does.
+    """The question of an approval, what a rejection does, and who may approve.
 
     Raises:
         InvalidHandOver: the question is empty, too long or not printable, or `on_reject` is unknown.
@@ -100,6 +100,13 @@ class Approval:
 
     question: str
     on_reject: OnReject = "fail"
+    by_another: bool = False
+
+    @property
+    def terms(self) -> str | None:
+        """The words of `duetime.model.action.Action.decision_terms`."""
+        words = ("execute", self.on_reject == "execute"), ("another", self.by_another)
+        return " ".join(word for word, applies in words if applies) or None
 
     def __post_init__(self) -> None:
         question: object = self.question
@@ -113,6 +120,11 @@ class Approval:
             raise InvalidHandOver(
                 f"on_reject is {truncate(repr(self.on_reject), 60)}; allowed are fail and execute",
                 field="on_reject",
+            )
+        if not isinstance(self.by_another, bool):
+            raise InvalidHandOver(
+                f"by_another is {truncate(repr(self.by_another), 60)}; allowed are True and False",
+                field="by_another",
             )
 
 
@@ -147,7 +159,7 @@ class HandedOver:
             beat_seconds=beat,
             key=key,
             question=None if self.approval is None else self.approval.question,
-            on_reject=None if self.approval is None or self.approval.on_reject == "fail" else "execute",
+            decision_terms=None if self.approval is None else self.approval.terms,
         )
 
 
@@ -177,8 +189,8 @@ class HandOverTerms:
     key: str
     """The key of its token."""
     question: str | None = None
-    """See `duetime.model.action.Action.question`, as for `on_reject`."""
-    on_reject: str | None = None
+    """See `duetime.model.action.Action.question`, as for `decision_terms`."""
+    decision_terms: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

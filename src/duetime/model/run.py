@@ -198,7 +198,7 @@ class Run:
                 own row; an empty list settles alone.
 
         Raises:
-            CommitRefused: the condition of an entry did not hold; nothing was written, and the run goes on:
+            CommitRejected: the condition of an entry did not hold; nothing was written, and the run goes on:
                 catch it and do something else, or let it pass and fail.
             RunCancelled: another worker has taken this run over; nothing was written. Let it pass through.
             BackendUnavailable: the entries may or may not be written. Let it pass: the action is unchanged,
@@ -242,7 +242,7 @@ class Run:
         return HandedOver(timeout, heartbeat)
 
     def await_approval(
-        self, question: str, *, timeout: timedelta, on_reject: OnReject = "fail"
+        self, question: str, *, timeout: timedelta, on_reject: OnReject = "fail", by_another: bool = False
     ) -> HandedOver:
         """Return a hand-over that people end; the handler must return it: ``return run.await_approval(…)``.
 
@@ -256,13 +256,15 @@ class Run:
                 what follows.
             on_reject: ``"fail"``: a rejection fails the action, without a retry. ``"execute"``: it executes
                 the action, and the result has ``"approved": false``.
+            by_another: the person who scheduled the action over the API, or triggered the job's run, cannot
+                approve it. If no such person is in the audit trail, as for `Scheduler.schedule`, nobody can.
 
         Raises:
-            InvalidHandOver: the question is empty or too long, or the time is out of range.
+            InvalidHandOver: the question is empty or too long, or a value is out of range.
         """
         from duetime.model.hand_over import Approval, HandedOver  # noqa: PLC0415 - few handlers hand over
 
-        return HandedOver(timeout, None, Approval(question, on_reject))
+        return HandedOver(timeout, None, Approval(question, on_reject, by_another))
 
     def progress(self, share: float, note: str = "") -> None:
         """Store how far this run is, for the API, the command line and the console.

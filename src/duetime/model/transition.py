@@ -84,7 +84,7 @@ def handed_over(row: Action, terms: HandOverTerms) -> Action:
         hand_over_key=terms.key,
         is_awaited=True,
         question=terms.question,
-        on_reject=terms.on_reject,
+        decision_terms=terms.decision_terms,
     )
 
 

@@ -175,15 +175,15 @@ class HandOverContract(StoreContract):
 
     def test_a_question_is_stored_until_a_later_hand_over_has_none(self, store: ActionStore) -> None:
         claimed = running(store)
-        store.hand_over(claimed, replace(TERMS, question="Refund 900 € to Ann?", on_reject="execute"))
+        store.hand_over(claimed, replace(TERMS, question="Refund 900 € to Ann?", decision_terms="execute"))
         row = stored_row(store, claimed.ref)
-        assert (row.awaits_approval, row.question, row.on_reject) == (True, "Refund 900 € to Ann?", "execute")
+        assert (row.awaits_approval, row.question, row.decision_terms) == (True, "Refund 900 € to Ann?", "execute")
         taken = store.claim(claimed.ref, terms(WAITS_UNTIL + SKEW + TICK))
         assert isinstance(taken, Claimed)
         assert not taken.action.awaits_approval
         store.hand_over(taken.action, replace(TERMS, key="other"))
         row = stored_row(store, claimed.ref)
-        assert (row.is_handed_over, row.question, row.on_reject) == (True, None, None)
+        assert (row.is_handed_over, row.question, row.decision_terms) == (True, None, None)
 
     def test_a_run_reports_its_progress(self, store: ActionStore) -> None:
         claimed = running(store)
