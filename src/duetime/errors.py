@@ -533,7 +533,3 @@ class TimerQuotaReached(BackendUnavailable):
 
 class QueueMissing(BackendMisconfigured):
     """A worker's queue does not exist: its messages cannot be sent, those of other queues can."""
-
-
-CommitRefused, RefusedEntry = CommitRejected, RejectedEntry
-"""Their names in 0.1.0."""

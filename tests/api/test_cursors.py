@@ -29,7 +29,7 @@ def test_a_cursor_of_another_filter_tenant_or_list_is_rejected(call):
     assert_rejected(call("dead-letters", query={"cursor": cursor}))
     assert_rejected(call("cancel-many", body={"type": "remark", "cursor": cursor}))
     bare = cursor.rpartition(".")[0]
-    assert_rejected(call("query", query={"cursor": bare}))  # as version 0.1.0 wrote it
+    assert_rejected(call("query", query={"cursor": bare}))
 
 
 def test_a_cursor_continues_its_list_with_another_page_size(call):

@@ -1,4 +1,4 @@
-"""``duetime audit runs``: the last recount of all nominal times."""
+"""``duetime access audit runs``: the last recount of all nominal times."""
 
 import json
 from dataclasses import replace
@@ -39,7 +39,7 @@ def store(bookmarks):
 
 
 def test_before_the_first_recount_it_prints_how_to_run_one(duetime):
-    status, printed, _ = duetime("audit", "runs")
+    status, printed, _ = duetime("access", "audit", "runs")
     assert (status, printed) == (
         0,
         "no recount has ended yet; `duetime jobs trigger duetime-recount` runs one now\n",
@@ -48,7 +48,7 @@ def test_before_the_first_recount_it_prints_how_to_run_one(duetime):
 
 def test_a_clean_recount_prints_its_counts_without_a_note_on_an_old_name(duetime, store):
     store(**{REPORT: CLEAN})
-    status, printed, notes = duetime("audit", "runs")
+    status, printed, notes = duetime("access", "audit", "runs")
     assert (status, notes) == (0, "")
     lines = printed.splitlines()
     assert lines[0].endswith("nominal times from 2026-02-27T01:00:00Z to 2026-03-01T00:00:00Z")
@@ -73,14 +73,14 @@ def test_findings_are_listed_with_their_meaning_and_the_status_1(duetime, store)
 
 def test_a_job_that_could_not_be_read_is_named_with_the_status_1(duetime, store):
     store(**{REPORT: replace(CLEAN, unread=("acme/books-close",))})
-    status, printed, _ = duetime("audit", "runs")
+    status, printed, _ = duetime("access", "audit", "runs")
     assert status == 1
     assert "not read: acme/books-close" in printed
 
 
 def test_the_json_is_the_apis_with_a_recount_that_goes_on(duetime, store):
     store(**{REPORT: FOUND, BEGUN: replace(CLEAN, began_at=NIGHT + timedelta(days=1))})
-    status, printed, _ = duetime("audit", "runs", "--json")
+    status, printed, _ = duetime("access", "audit", "runs", "--json")
     state = json.loads(printed)
     assert status == 1
     assert state["begun_at"] == "2026-03-02T01:00:00Z"
@@ -90,6 +90,6 @@ def test_the_json_is_the_apis_with_a_recount_that_goes_on(duetime, store):
 
 @pytest.mark.parametrize("options", [["--job", "books-close"], ["--action", "0199"], ["--system"]])
 def test_options_of_the_trail_are_bad_usage(duetime, options):
-    status, _, errors = duetime("audit", "runs", *options)
+    status, _, errors = duetime("access", "audit", "runs", *options)
     assert status == 2
     assert f"omit {options[0]}" in errors

@@ -4,9 +4,6 @@ import shlex
 
 import pytest
 
-from duetime.cli.main import parser
-from tests.cli.command_tree import commands_of
-
 
 @pytest.fixture
 def failed(duetime):
@@ -92,19 +89,6 @@ def test_the_command_for_the_next_page_repeats_the_window(duetime, failed):
     assert {other in printed, failed in printed} == {True, False}
     before = duetime("jobs", "history", "billing-rebuild", "--until", "2020-01-01T00:00Z")
     assert before == (0, "no runs\n", "")
-
-
-@pytest.mark.parametrize("verb", ["show", "history"])
-def test_to_is_a_hidden_alias_of_until(duetime, failed, verb):
-    span = ("billing-rebuild", "--from", "2020-01-01T00:00Z")
-    before, after = "2020-01-02T00:00Z", "2100-01-01T00:00Z"
-    with_to = [duetime.json("jobs", verb, *span, "--to", end) for end in (before, after)]
-    assert with_to == [duetime.json("jobs", verb, *span, "--until", end) for end in (before, after)]
-    assert with_to[0] != with_to[1]
-    (command,) = (command for command in commands_of(parser()) if command.path == f"jobs {verb}")
-    options = {name for option in command.options for name in option.names}
-    assert "--until" in options
-    assert "--to" not in options
 
 
 def test_the_next_page_of_a_history_is_a_command(duetime, failed):

@@ -96,7 +96,7 @@ class AuditEntryView(View):
     by: str
     """The caller."""
     subject: str | None
-    """The caller's id that never changes; null for entries of version 0.1.0."""
+    """The caller's id that never changes; null if the sign-in names none."""
     roles: list[str]
     """The caller's roles."""
     address: str | None
@@ -112,9 +112,9 @@ class AuditEntryView(View):
     expires_at: Instant
     """When the entry's retention ends."""
     begun_link: AuditLinkView | None
-    """The record before the change; null for a new target, and for entries of version 0.1.0."""
+    """The record before the change; null for a new target."""
     ended_link: AuditLinkView | None
-    """The record with the result; null without one, and for entries of version 0.1.0."""
+    """The record with the result; null without one."""
 
 
 class TenantEraseView(View):

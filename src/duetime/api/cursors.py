@@ -55,7 +55,7 @@ class CursorSeal:
         """Return a request with the cursor that the list understands.
 
         Raises:
-            InvalidCursor: it is no cursor of this list and these filters, or one of version 0.1.0.
+            InvalidCursor: it is no cursor of this list and these filters.
         """
         query = event["queryStringParameters"]
         if "cursor" in query:

@@ -93,7 +93,7 @@ class DynamoGrants:
         return True
 
     def _revision(self, tenant_id: TenantId, role: str) -> int:
-        """Return the count of changes of a role's grant, revoked or not; 0 of one by an earlier version."""
+        """Return the count of changes of a role's grant, revoked or not."""
         items = self._items(tenant_id, "pk = :grants AND sk = :role", {":role": {"S": role}})
         return max((int(item.get("revision", {"N": "0"})["N"]) for item in items), default=0)
 

@@ -44,20 +44,16 @@ def readable(items: Iterable[Item], read: Callable[[Item], T], kind: str) -> Ite
 def cursor_parts(cursor: str) -> list[str]:
     """Return the texts of a cursor: a JSON list, because a forged key may hold any character.
 
-    Version 0.1.0 separated them by spaces.
-
     Raises:
-        InvalidCursor: it is neither.
+        InvalidCursor: it is another text.
     """
-    if not cursor.startswith("["):
-        return cursor.split(" ")
     try:
         parts = json.loads(cursor)
     except (ValueError, RecursionError):
         raise InvalidCursor from None
-    if not all(isinstance(part, str) for part in parts):
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
         raise InvalidCursor
-    return list(parts)
+    return parts
 
 
 def sort_ties(marks: Iterable[M], key: Callable[[M], datetime], *, reverse: bool = False) -> Iterator[M]:

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
@@ -190,23 +191,16 @@ def _reading(item: Item) -> Iterator[None]:
 def _to_place(window: DigestWindow, item: Item) -> DigestPosition:
     with _reading(item):
         since, until = (instant.parse(item[name]["S"]) for name in ("since", "until"))
-        burst = _burst(window, item)
-        return DigestPosition(
-            DigestWindow(window.tenant_id, window.kind, since, until, burst), int(item["number"]["N"])
-        )
+        begun = DigestWindow(window.tenant_id, window.kind, since, until, int(item["burst"]["N"]))
+        return DigestPosition(begun, int(item["number"]["N"]))
 
 
 def _as_begun(window: DigestWindow, item: Item) -> DigestWindow:
-    """Return the window with the end and the burst that its first notification set."""
+    """Return the window with the end and the burst of its item, which its first notification set."""
+    if not item:
+        return window
     with _reading(item):
-        until = instant.parse(item["until"]["S"]) if "until" in item else window.until
-        burst = _burst(window, item)
-    return DigestWindow(window.tenant_id, window.kind, window.since, until, burst)
-
-
-def _burst(window: DigestWindow, item: Item) -> int:
-    """Return the burst of an item; former versions wrote none."""
-    return int(item["burst"]["N"]) if "burst" in item else window.burst
+        return replace(window, until=instant.parse(item["until"]["S"]), burst=int(item["burst"]["N"]))
 
 
 def _total(item: Item) -> int:

@@ -192,7 +192,6 @@ def _json(report: AuditReport, tenant: str) -> dict[str, Any]:
     return {
         "tenant_id": tenant,
         "entries": report.entries,
-        "unhashed": report.unhashed,
         "rejections": report.rejections,
         "findings": [asdict(finding) for finding in report.findings],
         "heads": heads,
@@ -203,8 +202,6 @@ def _text(report: AuditReport, tenant: str, saved: Sequence[SavedHead]) -> str:
     findings = f"{len(report.findings) or 'no'} finding{'' if len(report.findings) == 1 else 's'}"
     chains = f"{len(report.heads)} chain{'' if len(report.heads) == 1 else 's'}"
     lines = [f"{report.entries} entries of {plain(tenant)} in {chains}: {findings}"]
-    if report.unhashed:
-        lines.append(f"{report.unhashed} without a hash cannot be verified: version 0.1.0 wrote none")
     if report.rejections:
         lines.append(f"{report.rejections} count rejected changes, and have no hash")
     if not saved:

@@ -1,4 +1,4 @@
-"""``duetime audit runs``: the last recount of all nominal times, and what it found."""
+"""``duetime access audit runs``: the last recount of all nominal times, and what it found."""
 
 from __future__ import annotations
 

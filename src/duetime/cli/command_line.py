@@ -1,8 +1,7 @@
-"""The words of a command line: ``help``, short names, ``--json`` anywhere, and other names of commands."""
+"""The words of a command line: ``help``, ``--json`` anywhere, and what may be left out."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 JSON = "--json"
@@ -12,19 +11,10 @@ OF_ACTIONS = ("why", "pause", "resume", "pauses", "limits")
 """Commands of the group ``actions`` that need no group before them."""
 _LIMITS = ["actions", "limits"]
 """A group that lists if no command follows."""
-_MOVED = {
-    "app": ("check", "simulate", "cost"),
-    "deployment": ("preflight", "rehearse", "verify", "restore", "runbook"),
-    "access": ("audit", "grants", "whoami"),
-}
-_RUNS = ["audit", "runs"]
-"""Not a trail of changes, so it needs no group before it."""
-GROUP_OF = {name: group for group, names in _MOVED.items() for name in names}
-"""The commands that were at the top level, with their present group."""
 
 
 def expand(words: Sequence[str]) -> list[str]:
-    """Return the words as the parser reads them; print a note to standard error for an old name."""
+    """Return the words as the parser reads them."""
     found = json_at_end(words)
     if found[:1] == [_HELP]:
         found = [*found[1:], "--help"]
@@ -32,14 +22,6 @@ def expand(words: Sequence[str]) -> list[str]:
         found = ["actions", *found]
     if found[:2] == _LIMITS and _begins_with_option(found[2:]):
         found = [*_LIMITS, "list", *found[2:]]
-    if found[:2] == _RUNS:
-        found = ["access", *found]
-    if found and (group := GROUP_OF.get(found[0])):
-        new = f"duetime {group} {found[0]}"
-        print(
-            f"duetime: note: `duetime {found[0]}` is now `{new}`; the old name still works", file=sys.stderr
-        )
-        found = [group, *found]
     return found
 
 

@@ -64,7 +64,6 @@ def add_parser(commands: Commands) -> None:
 def _add_window(parser: argparse.ArgumentParser, start: str, end: str) -> None:
     parser.add_argument("--from", dest="start", metavar="TIME", type=moment, help=start)
     parser.add_argument("--until", metavar="TIME", type=moment, help=end)
-    parser.add_argument("--to", dest="until", type=moment, help=argparse.SUPPRESS)  # an old name, not listed
 
 
 def list_all(arguments: argparse.Namespace) -> int:

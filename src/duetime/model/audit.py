@@ -94,7 +94,7 @@ class AuditEntry:
     expires_at: datetime
     """When its retention ends; whole seconds."""
     begun_link: AuditLink | None = None
-    """The link of the record before the change; None for a new target, and for version 0.1.0."""
+    """The link of the record before the change; None for a new target."""
     ended_link: AuditLink | None = None
     """The link of the record with the result."""
 

@@ -14,9 +14,6 @@ from duetime.model.audit import AuditEntry, AuditKind, AuditLink, is_entry_id
 from duetime.model.audit_chain import ChainHead, hash_of
 from duetime.model.tenant_erase import TenantErase
 
-ROLLOUT = timedelta(hours=1)
-"""How long processes of version 0.1.0, which write no hashes, may outlive the first that writes them."""
-
 _EXPIRY_MARGIN = timedelta(hours=1)
 """A record may be written so long after its entry began, from which the retention counts."""
 _INDEX_LAG = timedelta(minutes=1)
@@ -33,7 +30,7 @@ class FindingKind(StrEnum):
     REPLACED = "replaced"
     """Its hash is not the one that the next record, or a saved head, has of it."""
     INSERTED = "inserted"
-    """It has no hash although older ones have one, or its number occurs twice."""
+    """It has no hash, or its number occurs twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +60,6 @@ class AuditReport:
     """The result of a verification."""
 
     entries: int
-    unhashed: int
-    """Entries of version 0.1.0, which have no hash."""
     rejections: int
     """Counters of rejected changes; they change, so they have no hash."""
     findings: Sequence[AuditFinding]
@@ -80,10 +75,9 @@ class _Record:
 
 @dataclass(slots=True)
 class _Trail:
-    """The records of a trail by chain and number, and the entries without a hash."""
+    """The records of a trail by chain and number."""
 
     chains: defaultdict[str, dict[int, _Record]] = field(default_factory=lambda: defaultdict(dict))
-    unhashed: list[AuditEntry] = field(default_factory=list)
     findings: list[AuditFinding] = field(default_factory=list)
     entries: int = 0
     rejections: int = 0
@@ -93,7 +87,11 @@ class _Trail:
         if entry.target.kind is AuditKind.REJECTED:
             self.rejections += 1
         elif not entry.links:
-            self.unhashed.append(entry)
+            self.findings.append(
+                AuditFinding(
+                    FindingKind.INSERTED, entry.id, None, None, "it has no hash, so the API did not write it"
+                )
+            )
         for link in entry.links:
             self._add(_Record(link, entry))
 
@@ -131,12 +129,10 @@ def verify(
     findings = [
         *trail.findings,
         *(finding for records in ordered.values() if records for finding in _gaps(records, now, gone_by)),
-        *_late_without_hash(trail),
         *(finding for head in saved for finding in _against(head, trail.chains, gone_by)),
     ]
     return AuditReport(
         entries=trail.entries,
-        unhashed=len(trail.unhashed),
         rejections=trail.rejections,
         findings=findings,
         heads=[_head(records[-1]) for records in ordered.values() if records],
@@ -171,17 +167,6 @@ def _between(
     elif record.link.previous != before.hash:
         detail = f"record {before.number} before it is not the one that it followed"
         yield _finding(FindingKind.REPLACED, record, detail)
-
-
-def _late_without_hash(trail: _Trail) -> Iterator[AuditFinding]:
-    """Yield the entries without a hash that are too late for version 0.1.0."""
-    starts = [ids.created_at(chain) for chain in trail.chains]
-    if not starts:
-        return
-    for entry in trail.unhashed:
-        if entry.asked_at > min(starts) + ROLLOUT:
-            detail = "it has no hash, although entries before it have one"
-            yield AuditFinding(FindingKind.INSERTED, entry.id, None, None, detail)
 
 
 def _against(

@@ -26,7 +26,11 @@ class TenantErase:
     @classmethod
     def latest(cls, entries: Iterable[AuditEntry]) -> Self | None:
         """Return the latest erase among the system's entries of one tenant; None without any."""
-        ended = [(_ended_at(entry), entry) for entry in entries if _has_erased_trail(entry)]
+        ended = [
+            (instant.parse(str((entry.result or {})["ended_at"])), entry)
+            for entry in entries
+            if _has_erased_trail(entry)
+        ]
         if not ended:
             return None
         at, entry = max(ended, key=lambda pair: pair[0])
@@ -37,11 +41,6 @@ def _has_erased_trail(entry: AuditEntry) -> bool:
     return (
         entry.operation == "erase"
         and entry.ended_link is not None
+        and "ended_at" in (entry.result or {})
         and entry.request_fields.get("keep_audit") is False
     )
-
-
-def _ended_at(entry: AuditEntry) -> datetime:
-    """Return the end of an erase; entries of former versions only have its beginning."""
-    ended = (entry.result or {}).get("ended_at")
-    return instant.parse(ended) if isinstance(ended, str) else entry.asked_at

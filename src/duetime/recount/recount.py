@@ -99,7 +99,9 @@ class Recount:
         self._bookmarks.write(BOOKMARK, {REPORT: report.to_json()})
         if report.found:
             first = in_words(report.findings[0])
-            self._report_stuck(f"a recount found {report.found}; `duetime audit runs` lists them. {first}")
+            self._report_stuck(
+                f"a recount found {report.found}; `duetime access audit runs` lists them. {first}"
+            )
         return report
 
     def _new(self) -> RecountReport:

@@ -33,11 +33,8 @@ from duetime.wakeups.timer_budget import LATEST, LULL, TOO_MANY, WITHOUT_TIMERS
 BOOKMARK = "wheel"
 """The end of the last turn in each shard; with EventBridge's timers, where `Rearm` has not finished."""
 
-REARM, _COVERS, _NEXT = "hand-over", "covers", "next"
-"""The cursors of `Rearm` by shard; the latest action left to the wheel before it began; its next attempt.
-
-The stored name is that of version 0.1.0.
-"""
+REARM, _COVERS, _NEXT = "rearm", "covers", "next"
+"""The cursors of `Rearm` by shard; the latest action left to the wheel before it began; its next attempt."""
 
 PAUSE = timedelta(minutes=15)
 
