@@ -34,7 +34,6 @@ const counts = signal<ReadonlyMap<string, number>>(new Map());
  */
 export function usePages<T extends { id: string }, P extends PageRead<T>>(
   read: (cursor: string | undefined, signal: AbortSignal) => Promise<P>,
-  first: string | undefined,
   key: string,
   every: number,
 ): Pages<P & { pages: number }> {
@@ -42,7 +41,7 @@ export function usePages<T extends { id: string }, P extends PageRead<T>>(
   const shown = useRef<(P & { pages: number }) | undefined>(undefined);
   const load = async (signal: AbortSignal) => {
     const before = growing.delete(key) ? shown.current : undefined;
-    let page: P = before ?? (await read(first, signal));
+    let page: P = before ?? (await read(undefined, signal));
     const items = new Map(page.items.map((item) => [item.id, item]));
     let rows = page.scanned?.rows ?? 0;
     let pages = before?.pages ?? 1;

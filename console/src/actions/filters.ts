@@ -18,16 +18,13 @@ export function inRequest({ payload, ...others }: Filters) {
   return payload === undefined ? others : { ...others, payload: [payload] };
 }
 
-/** Parameters of an address that are no filters. */
-const OTHERS = ["cursor"];
-
 /** The filters of an address, and what in it is none. */
 export function readFilters(query: URLSearchParams): { filters: Filters; unusable: Unusable[] } {
   const filters: Filters = {};
   const unusable: Unusable[] = [];
   for (const [name, value] of query) {
     const text = value.trim();
-    if (!text || OTHERS.includes(name)) continue;
+    if (!text) continue;
     const isRepeated = filters[name as keyof Filters] !== undefined;
     if (isRepeated || !take(filters, name, text)) unusable.push({ name, value });
   }

@@ -1631,7 +1631,6 @@ export const translation: Translation = {
     cadences: "Essai de cadence",
     loading: "Chargement",
     more: "Afficher la suite",
-    newest: "Revenir à la première page",
     retry: "Réessayer",
     close: "Fermer",
     cancel: "Retour",

@@ -14,7 +14,7 @@ import { type Action, listActions, type Read, typesOf, useTypes } from "../actio
 import { ScheduleButton } from "../actions/schedule";
 import { Views } from "../actions/views";
 import { can } from "../me";
-import { href, place } from "../route";
+import { href } from "../route";
 import { usePages } from "../shown-pages";
 import { written } from "../time";
 import { isNarrow } from "../ui/narrow";
@@ -33,10 +33,9 @@ const SHORT = 50;
 export function ActionsScreen() {
   const state = useFilters("actions");
   const filters = state.applied;
-  const cursor = place.value.query.get("cursor") ?? undefined;
-  const key = JSON.stringify([filters, cursor]);
+  const key = JSON.stringify(filters);
   const read = (at: string | undefined, signal: AbortSignal) => listActions(filters, at, signal);
-  const live = usePages<Action, Read>(read, cursor, `actions ${key}`, pace(filters));
+  const live = usePages<Action, Read>(read, `actions ${key}`, pace(filters));
   const chosen = useSignal<ReadonlySet<string>>(new Set());
   useEffect(() => {
     chosen.value = new Set();
@@ -71,7 +70,7 @@ export function ActionsScreen() {
               )}
               {items.length === 0 && <Nothing filters={filters} next={next} grow={live.grow} />}
               {next && items.length > 0 && items.length < SHORT && <p class="muted">{say("short")}</p>}
-              {items.length > 0 && <Pager at={["actions"]} pages={live} />}
+              {items.length > 0 && <Pager pages={live} />}
             </>
           )}
         </Shown>

@@ -140,10 +140,9 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 function Members({ batch }: { batch: Batch }) {
   const { query } = place.value;
   const status = STATUSES.find((known) => known === query.get("status"));
-  const cursor = query.get("cursor") ?? undefined;
   const read = (at: string | undefined, signal: AbortSignal) => listMembers(batch.name, status, at, signal);
-  const key = `members ${batch.name} ${status ?? ""} ${cursor ?? ""}`;
-  const live = usePages<Action, Read>(read, cursor, key, paceOf(batch));
+  const key = `members ${batch.name} ${status ?? ""}`;
+  const live = usePages<Action, Read>(read, key, paceOf(batch));
   return (
     <Part title={say("members")} aside={<StatusChoice name={batch.name} status={status} />}>
       <Shown live={live} lines={6}>
@@ -155,7 +154,7 @@ function Members({ batch }: { batch: Batch }) {
                 {status && <a href={href("batches", batch.name)}>{say("all_members")}</a>}
               </Empty>
             )}
-            <Pager at={["batches", batch.name]} pages={live} />
+            <Pager pages={live} />
           </>
         )}
       </Shown>

@@ -1,7 +1,7 @@
 // All batches by name: how far each is, and what became of its members.
 
 import { BatchBar } from "../charts/batch-bar";
-import { href, place } from "../route";
+import { href } from "../route";
 import { usePages } from "../shown-pages";
 import { Time } from "../time";
 import { Page } from "../ui/page";
@@ -16,11 +16,9 @@ const EVERY = 10_000;
 const ENDS = ["executed", "failed", "cancelled", "skipped"] satisfies Status[];
 
 export function BatchesScreen() {
-  const cursor = place.value.query.get("cursor") ?? undefined;
   const live = usePages<ListedBatch, { items: ListedBatch[]; next: string | null }>(
     listBatches,
-    cursor,
-    `batches ${cursor ?? ""}`,
+    "batches",
     EVERY,
   );
   return (
@@ -34,7 +32,7 @@ export function BatchesScreen() {
           ) : (
             <>
               <BatchTable batches={items} />
-              <Pager at={["batches"]} pages={live} />
+              <Pager pages={live} />
             </>
           )
         }

@@ -37,7 +37,7 @@ export function useJobPages(text: string, state: State | undefined): Pages<PageR
       }
     }
   };
-  return usePages(read, undefined, ["jobs", state ?? "", text.trim()].join(" "), EVERY);
+  return usePages(read, ["jobs", state ?? "", text.trim()].join(" "), EVERY);
 }
 
 /** The jobs of these names as they are now, with their last runs. */

@@ -43,7 +43,7 @@ function ShortTable({ jobs, pages, isWhole, rates }: JobTableProps & { rates: Ra
           <GroupRows group={group} rates={rates} newest={newest} key={`${group.kind} ${group.key}`} />
         ))}
       </Table>
-      <Pager at={["jobs"]} pages={pages} />
+      <Pager pages={pages} />
     </section>
   );
 }
@@ -87,7 +87,7 @@ function LongTable({ jobs, pages, rates }: Omit<JobTableProps, "isWhole"> & { ra
       <Table count={next ? -1 : jobs.length + 1}>
         <tbody ref={body}>{drawn}</tbody>
       </Table>
-      <Pager at={["jobs"]} pages={pages} />
+      <Pager pages={pages} />
     </section>
   );
 }

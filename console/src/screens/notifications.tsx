@@ -26,7 +26,6 @@ export function NotificationsScreen() {
   const scope = scopeAsked();
   const unread = query.get("unread") === "true";
   const kind = NOTIFICATION_KINDS.find((each) => each === query.get("kind"));
-  const cursor = query.get("cursor") ?? undefined;
   const asked = { scope, unread, kind, language: language.value };
   const read = async (at: string | undefined, signal: AbortSignal): Promise<PageRead<View>> => {
     const page = await call(
@@ -34,13 +33,12 @@ export function NotificationsScreen() {
     );
     return { items: page.items, next: page.next_cursor };
   };
-  const key = `notifications ${JSON.stringify([asked, cursor])}`;
-  const live = usePages<View, PageRead<View>>(read, cursor, key, EVERY);
+  const key = `notifications ${JSON.stringify(asked)}`;
+  const live = usePages<View, PageRead<View>>(read, key, EVERY);
   const unusable = unusableIn(query, {
     unread: (value) => ["true", "false"].includes(value),
     kind: () => kind !== undefined,
     scope: isScope,
-    cursor: () => true,
   });
   const choose = (chosen: Query) =>
     go(href(AT, { ...asked, language: null, scope: scope === "system" && scope, ...chosen }));
@@ -89,12 +87,8 @@ export function NotificationsScreen() {
       <Shown live={live}>
         {({ items }) => (
           <>
-            <Listed
-              items={items}
-              scope={scope}
-              isFiltered={unread || kind !== undefined || Boolean(cursor)}
-            />
-            <Pager at={[AT]} pages={live} />
+            <Listed items={items} scope={scope} isFiltered={unread || kind !== undefined} />
+            <Pager pages={live} />
           </>
         )}
       </Shown>
@@ -108,7 +102,7 @@ function Listed({ items, scope, isFiltered }: { items: View[]; scope: Scope; isF
     if (!isFiltered) return <Empty title={say("none")}>{say("none_why")}</Empty>;
     return (
       <Empty title={query.get("unread") === "true" ? say("none_unread") : say("none")}>
-        {(query.has("kind") || query.has("cursor")) && <p>{say("none_so")}</p>}
+        {query.has("kind") && <p>{say("none_so")}</p>}
         <a href={href(AT, { scope: scope === "system" && scope })}>{say("show_all")}</a>
       </Empty>
     );

@@ -27,15 +27,14 @@ async function read(cursor: string | undefined, signal: AbortSignal): Promise<Pa
 
 export function UndeliveredScreen() {
   const { query } = place.value;
-  const cursor = query.get("cursor") ?? undefined;
-  const unusable = unusableIn(query, { cursor: () => true });
-  const live = usePages<Summary, PageRead<Summary>>(read, cursor, `undelivered ${cursor ?? ""}`, EVERY);
+  const unusable = unusableIn(query, {});
+  const live = usePages<Summary, PageRead<Summary>>(read, "undelivered", EVERY);
   return (
     <Page title={shared("undelivered")}>
       <UnusableNote unusable={unusable} rest={href("undelivered")} />
       <Shown live={live}>
         {({ items }) =>
-          items.length === 0 && !cursor ? (
+          items.length === 0 ? (
             <Empty title={say("nothing")}>{say("nothing_why")}</Empty>
           ) : (
             <>
@@ -44,7 +43,7 @@ export function UndeliveredScreen() {
               </p>
               <Part title={shared("all")}>
                 <List items={items} />
-                <Pager at={["undelivered"]} pages={live} />
+                <Pager pages={live} />
               </Part>
               {unusable.length === 0 && <RedriveMany />}
             </>

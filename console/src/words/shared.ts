@@ -17,7 +17,6 @@ export const say = words("words/shared.say", {
   cadences: "Try a cadence",
   loading: "Loading",
   more: "Show more",
-  newest: "Back to the first page",
   retry: "Try again",
   close: "Close",
   cancel: "Go back",

@@ -46,14 +46,13 @@ const FILTERS: Record<string, (value: string) => boolean> = {
 export function History({ name }: { name: string }) {
   const query = place.value.query;
   const status = STATUS_FILTERS.find((each) => each === query.get("status"));
-  const [from, until, cursor] = [query.get("from"), query.get("until"), query.get("cursor")];
+  const [from, until] = [query.get("from"), query.get("until")];
   const isFiltered = Boolean(status || from || until);
   const unusable = unusableIn(new URLSearchParams([...query].filter(([each]) => each in FILTERS)), FILTERS);
   const { status: _, from: __, until: ___, ...rest } = Object.fromEntries(query);
   const live = usePages<Run, PageRead<Run>>(
-    (at, signal) => runs(name, { status, from, until, cursor: at ?? null }, signal),
-    cursor ?? undefined,
-    ["runs", name, status, from, until, cursor, zone.value].join(" "),
+    (at, signal) => runs(name, { status, from, until }, at, signal),
+    ["runs", name, status, from, until, zone.value].join(" "),
     EVERY,
   );
   return (
@@ -70,7 +69,7 @@ export function History({ name }: { name: string }) {
             ) : (
               <Runs items={items} />
             )}
-            <Pager at={["jobs", name]} pages={live} />
+            <Pager pages={live} />
           </>
         )}
       </Shown>
@@ -82,18 +81,18 @@ interface Asked {
   status: StatusFilter | undefined;
   from: string | null;
   until: string | null;
-  cursor: string | null;
 }
 
 async function runs(
   name: string,
   asked: Asked,
+  cursor: string | undefined,
   signal: AbortSignal,
 ): Promise<{ items: Run[]; next: string | null }> {
   const { status } = asked;
   const from = isDay(asked.from) ? justBefore(startOf(asked.from)) : undefined;
   const until = isDay(asked.until) ? justBefore(startOf(plusDays(asked.until, 1))) : dueBy(status);
-  let next = asked.cursor;
+  let next: string | null | undefined = cursor;
   for (let made = 0; ; made += 1) {
     const query = { limit: made ? LARGEST : LIMIT, cursor: next ?? undefined, status, from, until };
     const page: Schemas["RunPage"] = await call(
@@ -112,9 +111,9 @@ function dueBy(status: StatusFilter | undefined): string | undefined {
   return status === "pending" ? undefined : new Date(present() + SLACK).toISOString();
 }
 
-function Filters({ name, status, from, until }: Omit<Asked, "cursor"> & { name: string }) {
+function Filters({ name, status, from, until }: Asked & { name: string }) {
   const set = (changed: Record<string, string>) => {
-    const { cursor: _, ...query } = Object.fromEntries(place.value.query);
+    const query = Object.fromEntries(place.value.query);
     go(href("jobs", name, { ...query, ...changed }), { replace: true });
   };
   const day = (label: string, key: "from" | "until", value: string | null) => (
