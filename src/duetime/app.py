@@ -337,7 +337,7 @@ class App:
             raise UnknownType(
                 type_name, (name for name, handler in self._handlers.items() if handler.job is None)
             )
-        return handler.payload.from_json(written)
+        return handler.payload.from_json(written, by_alias=True)
 
     def embedded(
         self,

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
 from typing import Any, ClassVar, NoReturn, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import to_json
 
 from duetime.errors import DeclarationError, InvalidPayload, truncate
-from duetime.model import sensitive_fields
+from duetime.model import read_back, sensitive_fields
 
 TYPE_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
 TYPE_NAME_LIMIT = 100
@@ -32,7 +33,6 @@ class Payload(BaseModel):
         frozen=True,
         extra="forbid",
         allow_inf_nan=False,
-        ser_json_inf_nan="constants",
         hide_input_in_errors=True,
     )
 
@@ -119,24 +119,39 @@ class Payload(BaseModel):
         return written
 
     def to_json(self) -> str:
-        """Return the payload as JSON, as the row stores it.
+        """Return the payload as JSON, as the row stores it: `from_json` reads an equal one from it.
+
+        Fields have their names, not their aliases, and sets are sorted. The fields that the caller left unset
+        are written too, so the handler gets them as set.
 
         Raises:
-            InvalidPayload: JSON cannot carry a value: NaN, an infinity, endless or very deep nesting.
+            InvalidPayload: JSON cannot carry a value, or no equal one can be read back. Each problem begins
+                with its field.
         """
+        cls, problems = type(self), list[str]()
         try:
-            written = self.model_dump_json()
-        except (PydanticSerializationError, ValueError, RecursionError) as error:
-            _refuse(self.type_name, str(error), error)
-        if "NaN" in written or "Infinity" in written:
-            self._refuse_constants(written)
-        return written
+            written = self.model_dump_json(by_alias=False, round_trip=True, warnings=False)
+            if _may_hold_sets(cls):
+                written = _with_sorted_sets(self, written)
+            if "Infinity" in written:
+                json.loads(written, parse_constant=_refuse_constant)
+            read = cls.model_validate_json(written, by_alias=False, by_name=True)
+            if read_back.is_equal(self, read):
+                return written
+            problems = [f"{path}: {_CHANGES}" for path in read_back.differences(self, read)]
+        except ValidationError as error:
+            problems = [f"{problem}; what is stored could not be read back" for problem in _problems(error)]
+        except Exception as error:  # noqa: BLE001 - serializers and validators are the user's own code
+            problems = list(self._unwritable()) or [f"{type(error).__name__}: {truncate(error)}"]
+        raise InvalidPayload(self.type_name, problems) from None
 
-    def _refuse_constants(self, written: str) -> None:
-        def refuse(constant: str) -> NoReturn:
-            _refuse(self.type_name, f"holds {constant}, which JSON cannot carry; use null or text")
-
-        json.loads(written, parse_constant=refuse)
+    def _unwritable(self) -> Iterator[str]:
+        """Yield a problem for each field that JSON cannot carry."""
+        for name in type(self).model_fields:
+            try:
+                self.model_dump_json(by_alias=False, round_trip=True, warnings=False, include={name})
+            except Exception as error:  # noqa: BLE001 - as above
+                yield f"{name}: JSON cannot carry it: {truncate(error)}"
 
     def merged_into(self, written: str, version: int) -> Self:
         """Return the payload of a pending debounced action after a call with this one.
@@ -162,23 +177,24 @@ class Payload(BaseModel):
         return merged
 
     @classmethod
-    def from_json(cls, written: str | bytes, *, version: int | None = None) -> Self:
-        """Parse and validate a payload from `to_json` or from a client.
+    def from_json(cls, written: str | bytes, *, version: int | None = None, by_alias: bool = False) -> Self:
+        """Parse and validate a payload from `to_json`, or from a client.
 
         Args:
             written: the payload.
             version: the version of this type that wrote it; by default this one.
+            by_alias: whether its fields may have their aliases too, as a client's have.
 
         Raises:
             InvalidPayload: it is no JSON, its model rejects it (values are not repeated in the message), or
                 `upcast` raised.
         """
         if version is None or version == cls.type_version:
-            return cls._validated(written)
+            return cls._validated(written, by_alias=by_alias)
         if version > cls.type_version:
             _refuse(cls.type_name, f"written in version {version}; this code reads up to {cls.type_version}")
         try:
-            return cls._validated(cls._upcast(written, version))
+            return cls._validated(cls._upcast(written, version), by_alias=by_alias)
         except InvalidPayload as refused:
             versions = f"written in version {version}, read as version {cls.type_version}"
             problem = f"{versions}: {'; '.join(refused.problems)}"
@@ -198,12 +214,27 @@ class Payload(BaseModel):
             _refuse(cls.type_name, f"its upcast raised {type(error).__name__}: {truncate(error)}", error)
 
     @classmethod
-    def _validated(cls, written: str | bytes) -> Self:
+    def _validated(cls, written: str | bytes, *, by_alias: bool) -> Self:
         try:
-            return cls.model_validate_json(written)
+            return cls.model_validate_json(written, by_alias=by_alias, by_name=True)
         except ValidationError as error:
-            problems = [_message(problem) for problem in error.errors(include_url=False, include_input=False)]
-            raise InvalidPayload(cls.type_name, problems) from None
+            raise InvalidPayload(cls.type_name, _problems(error)) from None
+
+
+_CHANGES = (
+    "what is stored would be read back as another value; use a type whose JSON is read back as an equal value"
+)
+
+_may_hold_sets = cache(read_back.may_hold_sets)
+
+
+def _with_sorted_sets(payload: Payload, written: str) -> str:
+    read = read_back.with_sorted_sets(payload, json.loads(written))
+    return json.dumps(read, ensure_ascii=False, separators=(",", ":"))
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"it holds {constant}, which JSON cannot carry; use null or text")
 
 
 def kebab(name: str) -> str:
@@ -215,6 +246,10 @@ def _dict(became: object) -> dict[str, Any]:
     if not isinstance(became, dict):
         raise TypeError(f"it returned {type(became).__name__}, not a dict")
     return became
+
+
+def _problems(error: ValidationError) -> list[str]:
+    return [_message(problem) for problem in error.errors(include_url=False, include_input=False)]
 
 
 def _message(problem: Any) -> str:

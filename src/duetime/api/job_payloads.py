@@ -38,7 +38,7 @@ def payload_of(handler: Handler, sent: Sent) -> Payload | None:
         return None
     if sent is None:
         raise InvalidPayload(handler.name, ["there is none, and its handler takes one; say it as payload"])
-    return handler.read(json.dumps(sent))
+    return handler.payload.from_json(json.dumps(sent), by_alias=True)
 
 
 def payload_for_run(app: App, job: Job, sent: Sent) -> Payload | None:

@@ -100,7 +100,6 @@ def _without_sensitive(handler: Handler, written: str, version: int) -> Redacted
     """Return the payload under its model's field names, because paths of sensitive fields use these."""
     try:
         read = handler.read(written, version)
-        text = "null" if read is None else read.model_dump_json(by_alias=False)
-        return redacted(json.loads(text), handler.sensitive)
+        return redacted(json.loads("null" if read is None else read.to_json()), handler.sensitive)
     except Exception:  # noqa: BLE001 - validators, upcasts and serializers are the user's own code
         return WHOLE

@@ -16,6 +16,7 @@ from hashlib import sha256
 from duetime.errors import IdempotencyConflict, InvalidTime
 from duetime.ids import ActionId
 from duetime.model.action import Action
+from duetime.model.json_value import equal_text
 from duetime.settings import LONGEST_KEY_TTL, SHORTEST_KEY_TTL, Settings
 
 _DIGITS = 32
@@ -58,8 +59,9 @@ class HeldKey:
 
 
 def content_of(action: Action) -> str:
-    """Return a hash of its type and payload, without the due time."""
-    return sha256(f"{action.type}\n{action.payload or ''}".encode()).hexdigest()[:_DIGITS]
+    """Return a hash of its type and payload, without the due time; equal values have equal hashes."""
+    payload = equal_text(action.payload) if action.payload else ""
+    return sha256(f"{action.type}\n{payload}".encode()).hexdigest()[:_DIGITS]
 
 
 def key_terms(

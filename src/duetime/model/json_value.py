@@ -37,3 +37,16 @@ def json_text(value: Any) -> str:
 def is_too_large(text: str | None) -> bool:
     """Return whether a stored JSON text is larger than `json_text` returns."""
     return len((text or "").encode()) > JSON_LIMIT
+
+
+def equal_text(text: str) -> str:
+    """Return JSON in the form that all texts of equal values have: members are sorted, and 1.0 is 1."""
+    try:
+        return json.dumps(json.loads(text, parse_float=_number), sort_keys=True, separators=(",", ":"))
+    except (ValueError, RecursionError):  # a damaged row
+        return text
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    return int(number) if number.is_integer() else number

@@ -1,0 +1,103 @@
+"""Compare a payload with what is read back from its JSON, and give equal payloads equal JSON. Pure.
+
+``==`` decides, but between two datetimes the instant: Python calls a time of a repeated hour unequal to the
+same instant at a fixed offset.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import deque
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, RootModel
+
+
+def is_equal(value: BaseModel, read: BaseModel) -> bool:
+    """Return whether two payloads of one class are equal, whatever the class' own ``==`` compares."""
+    try:
+        if (
+            vars(value) == vars(read)
+            and value.__pydantic_extra__ == read.__pydantic_extra__
+            and value.__pydantic_private__ == read.__pydantic_private__
+        ):
+            return True
+    except Exception:  # noqa: BLE001, S110 - of the ``==`` of anyone's class
+        pass
+    return next(differences(value, read), None) is None
+
+
+def differences(value: Any, read: Any, path: str = "") -> Iterator[str]:
+    """Yield the path of each part in which two values differ, such as ``lines.0.price``."""
+    parts, others = _parts(value), _parts(read)
+    if type(value) is type(read) and parts is not None and others is not None and [*parts] == [*others]:
+        for name, part in parts.items():
+            yield from differences(part, others[name], f"{path}.{name}" if path else str(name))
+    elif not _is_same(value, read):
+        yield path
+
+
+def _parts(value: Any) -> Mapping[Any, Any] | None:
+    """Return the parts of a value by name or position; None if it is compared as one."""
+    if isinstance(value, BaseModel):
+        extra, private = value.__pydantic_extra__ or {}, value.__pydantic_private__ or {}
+        fields = {name: vars(value)[name] for name in type(value).model_fields if name in vars(value)}
+        return fields | extra | private
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
+    if isinstance(value, list | tuple | deque):
+        return dict(enumerate(value))
+    return {key: value[key] for key in sorted(value, key=repr)} if isinstance(value, dict) else None
+
+
+def _is_same(value: Any, read: Any) -> bool:
+    if isinstance(value, datetime) and isinstance(read, datetime) and value.tzinfo and read.tzinfo:
+        return value.astimezone(UTC) == read.astimezone(UTC)
+    try:
+        return bool(value == read)
+    except Exception:  # noqa: BLE001 - as above
+        return False
+
+
+def nodes(schema: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield each node of a class' schema in pydantic's core."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("type"), str):
+            yield schema
+        for part in schema.values():
+            yield from nodes(part)
+    elif isinstance(schema, list | tuple):
+        for part in schema:
+            yield from nodes(part)
+
+
+def may_hold_sets(model: type[BaseModel]) -> bool:
+    """Return whether a value of the class may hold a set, or comes from a validator that may make one."""
+    kinds = {node["type"] for node in nodes(model.__pydantic_core_schema__)}
+    return any(kind in {"set", "frozenset"} or kind.startswith("function-") for kind in kinds)
+
+
+def with_sorted_sets(value: Any, written: Any) -> Any:
+    """Return the parsed JSON of a value with its sets sorted: processes iterate sets in different orders."""
+    if isinstance(value, RootModel):
+        return with_sorted_sets(value.root, written)
+    if isinstance(written, list) and isinstance(value, set | frozenset | list | tuple | deque):
+        if len(value) != len(written):
+            return written
+        items = [with_sorted_sets(*pair) for pair in zip(value, written, strict=True)]
+        return sorted(items, key=canonical) if isinstance(value, set | frozenset) else items
+    if not isinstance(written, dict):
+        return written
+    if isinstance(value, Mapping):
+        parts = dict(zip(written, value.values(), strict=False))
+    else:
+        parts = {name: getattr(value, name, None) for name in written}
+    return {name: with_sorted_sets(parts.get(name), part) for name, part in written.items()}
+
+
+def canonical(value: Any) -> str:
+    """Return the text of a JSON value that all values equal to it have."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
