@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from duetime.declare.batch import Batch
+from duetime.declare.call_result import RunCoroutine, result_of
 from duetime.declare.job_options import JobOptions
 from duetime.declare.job_rules import RESERVED
 from duetime.declare.rate import Rate
@@ -17,9 +17,10 @@ from duetime.declare.signature import Dependency, Function, Signature, where_of
 from duetime.errors import DeclarationError, InvalidPayload
 from duetime.model.built_in import TARGETS
 from duetime.model.expiry import NO_EXPIRY, Expiry
+from duetime.model.hand_over import HandedOver
 from duetime.model.job import Definition
 from duetime.model.priority import Priority
-from duetime.model.run import Run, RunTimedOut
+from duetime.model.run import Run
 from duetime.payload import Payload
 from duetime.retry import Duration, RetryPolicy, duration
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:  # imported where it is declared: an app without jobs loads no
     from duetime.cadence import Cadence
     from duetime.model.breaker import Breaker
 
-RunCoroutine = Callable[[Coroutine[Any, Any, None]], object]
-"""Runs a coroutine that raises nothing, and returns when it has ended."""
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 LONGEST_RUN = timedelta(minutes=15)
@@ -117,8 +116,8 @@ class Handler:
         run: Run,
         resources: Mapping[str, object] = _NOTHING,
         run_coroutine: RunCoroutine | None = None,
-    ) -> object:
-        """Run the function, and return what it returns; its exceptions pass through.
+    ) -> HandedOver | None:
+        """Run the function to its end, and return its hand-over, if any; its exceptions pass through.
 
         Args:
             payload: the action's payload.
@@ -131,54 +130,18 @@ class Handler:
             given[self.payload_parameter] = payload
         if self.run_parameter is not None:
             given[self.run_parameter] = run
-        return self._call(given, run, run_coroutine)
+        return result_of(self.function(**given), run, run_coroutine, self.where)
 
     def call_with_many(
         self,
         batch: Batch[Any],
         resources: Mapping[str, object] = _NOTHING,
         run_coroutine: RunCoroutine | None = None,
-    ) -> object:
+    ) -> HandedOver | None:
         """Run a function that takes a batch, until the first of its deadlines; as `__call__`."""
         first = min((item.run for item in batch.items), key=lambda run: run.deadline)
-        return self._call({**resources, str(self.batch_parameter): batch}, first, run_coroutine)
-
-    def _call(self, given: dict[str, object], run: Run, run_coroutine: RunCoroutine | None) -> object:
-        if not inspect.iscoroutinefunction(self.function):
-            return self.function(**given)
-        import asyncio  # noqa: PLC0415 - only for async handlers
-
-        raised, returned = list[BaseException](), list[object]()
-        left = (run.deadline - run.now()).total_seconds()
-        (run_coroutine or asyncio.run)(self._caught(given, run.deadline, left, raised, returned))
-        if raised:
-            raise raised[0]
-        return returned[0] if returned else None
-
-    async def _caught(
-        self,
-        given: dict[str, object],
-        deadline: datetime,
-        left: float,
-        raised: list[BaseException],
-        returned: list[object],
-    ) -> None:
-        """Keep the exception away from the event loop, which calls its ``repr()``, and exits for some."""
-        try:
-            returned.append(await self._awaited(given, deadline, left))
-        except BaseException as error:  # noqa: BLE001 - raised again outside of the loop
-            raised.append(error)
-
-    async def _awaited(self, given: dict[str, object], deadline: datetime, left: float) -> object:
-        import asyncio  # noqa: PLC0415 - loaded already
-
-        try:
-            async with asyncio.timeout(left) as limit:
-                return await self.function(**given)
-        except TimeoutError:
-            if limit.expired():
-                raise RunTimedOut(deadline) from None
-            raise
+        given = {**resources, str(self.batch_parameter): batch}
+        return result_of(self.function(**given), first, run_coroutine, self.where)
 
 
 def handler_of(

@@ -18,6 +18,7 @@ from duetime.declare.signature import (
     Function,
     Signature,
     annotations_of,
+    is_generator,
     may_be_a_resource,
     where_of,
 )
@@ -66,12 +67,7 @@ def factory_of(function: Function) -> Factory:
         DeclarationError: it returns no type, or one too general; it is no plain function, or has another
             parameter.
     """
-    bare = inspect.unwrap(function)
-    if (
-        inspect.isgeneratorfunction(bare)
-        or inspect.iscoroutinefunction(bare)
-        or inspect.isasyncgenfunction(bare)
-    ):
+    if is_generator(function) or inspect.iscoroutinefunction(inspect.unwrap(function)):
         raise DeclarationError(
             f"{where_of(function)}: a resource needs a plain function, neither async nor a generator:"
             " duetime does not close it, it lives as long as the process"

@@ -6,6 +6,7 @@ import inspect
 import typing
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from types import UnionType
 from typing import Any
 
@@ -49,8 +50,13 @@ class Signature:
         """Read the signature of a function.
 
         Raises:
-            DeclarationError: an annotation cannot be resolved.
+            DeclarationError: an annotation cannot be resolved, or the function is a generator.
         """
+        if is_generator(function):
+            raise DeclarationError(
+                f"{where_of(function)} has a yield, so a call would run nothing of it; remove the yield, or"
+                " declare a function that runs it to its end"
+            )
         annotations = annotations_of(function)
         parameters = [
             parameter
@@ -105,6 +111,19 @@ def may_be_a_resource(annotation: Any) -> bool:
         and not _is_a(annotation, Payload | Run)
         and not _hints(annotation)
     )
+
+
+def is_generator(function: Function) -> bool:
+    """Return whether a function, or one that it wraps, is a generator, async or not."""
+    return _is_generator(inspect.unwrap(function, stop=_is_generator))
+
+
+def _is_generator(link: Any) -> bool:
+    if isinstance(link, partial):
+        return is_generator(link.func)
+    if not inspect.isroutine(link):
+        link = vars(type(link)).get("__call__", link)
+    return inspect.isgeneratorfunction(link) or inspect.isasyncgenfunction(link)
 
 
 def where_of(function: Function) -> str:

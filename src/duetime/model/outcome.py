@@ -14,6 +14,9 @@ raises anything else      pending after the policy's back-off, while it has atte
 stops on request          cancelled
 ========================  =====================================================
 
+In a group of exceptions, as ``asyncio.TaskGroup`` raises, ``Fatal`` comes first, then a stop, then the
+longest wait of all others.
+
 The time-out of a hand-over ends the attempt as an error does. After a missed heartbeat, another run takes the
 action over, as from a worker that died.
 
@@ -27,13 +30,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from duetime.errors import truncate
+from duetime.errors import MESSAGE_LIMIT, truncate
 from duetime.model.action import CONTINUES, Action, Ending, Status
 from duetime.model.checkpoint import MOST_CONTINUATIONS
 from duetime.model.hand_over import HandedOver
 from duetime.model.lease import Settlement
 from duetime.model.run import RunCancelled
-from duetime.retry import Fatal, Retry, RetryPolicy
+from duetime.retry import Continue, Fatal, Retry, RetryPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class Outcome:
     message: str | None = None
     may_retry: bool = False
     retry_after: timedelta | None = None
+    backs_off: bool = False
+    """It waits at least for the back-off of its policy too."""
     is_put_off: bool = False
     """It did not begin, so no policy ends it."""
     continues: bool = False
@@ -65,22 +70,43 @@ NOT_BEGUN = Outcome(Ending.CANCELLED, "cancelled while a worker that died ran it
 
 
 def of_error(error: BaseException) -> Outcome:
-    """Return the outcome of a run that raised."""
-    if _is_cancelled(error):
-        return CANCELLED
-    match error:
-        case SystemExit() | KeyboardInterrupt():
-            return Outcome(
-                Ending.FAILED,
-                truncate(f"{_message(error)}; a handler must not end its process"),
-                may_retry=True,
-            )
+    """Return the outcome of a run that raised. An exception has the same effect in a group as alone."""
+    leaves = first, *others = sorted(leaves_of(error), key=_precedence)
+    more = f"; and {len(others)} more" if others else ""
+    match first:
+        case RunCancelled():
+            return CANCELLED
         case Fatal():
-            return Outcome(Ending.FAILED, _message(error))
-        case Retry():
-            return Outcome(Ending.RETRY, truncate(error), may_retry=True, retry_after=error.after)
-        case _:
-            return Outcome(Ending.FAILED, _message(error), may_retry=True)
+            return Outcome(Ending.FAILED, _message(first, more))
+    waits = [leaf.after for leaf in leaves if isinstance(leaf, Retry) and leaf.after is not None]
+    is_retry = isinstance(first, Retry)  # then all are: each other error precedes
+    backs_off = not is_retry or any(isinstance(leaf, Retry) and leaf.after is None for leaf in leaves)
+    return Outcome(
+        Ending.RETRY if is_retry else Ending.FAILED,
+        truncate(f"{truncate(first)}{more}") if is_retry else _message(first, more),
+        may_retry=True,
+        retry_after=max(waits, default=None),
+        backs_off=backs_off,
+    )
+
+
+def leaves_of(error: BaseException) -> list[BaseException]:
+    """Return the exceptions of a group, such as that of ``asyncio.TaskGroup``; one in no group is alone."""
+    leaves, left = list[BaseException](), [error]
+    while left:
+        one = left.pop()
+        if isinstance(one, BaseExceptionGroup):
+            left += reversed(one.exceptions)
+        else:
+            leaves.append(one)
+    return leaves
+
+
+def _precedence(leaf: BaseException) -> int:
+    order: tuple[type[BaseException], ...] = (Fatal, RunCancelled, BaseException)
+    if isinstance(leaf, Retry | Continue):
+        return len(order) + isinstance(leaf, Continue)
+    return next(place for place, kind in enumerate(order) if isinstance(leaf, kind))
 
 
 def put_off(after: timedelta, reason: str) -> Outcome:
@@ -174,7 +200,9 @@ def _next_attempt_at(
     spent = action.attempt - action.redriven_after - action.continued - _failed_probes(action)
     if spent >= policy.attempts:
         return None
-    wait = policy.delay(spent, jitter_draw) if outcome.retry_after is None else outcome.retry_after
+    wait = outcome.retry_after or timedelta(0)
+    if outcome.backs_off or outcome.retry_after is None:
+        wait = max(wait, policy.delay(spent, jitter_draw))
     if policy.give_up_after is not None and now + wait > action.tried_since + policy.give_up_after:
         return None
     return now + wait
@@ -190,13 +218,18 @@ def _failed_probes(action: Action) -> int:
     )
 
 
-def _message(error: BaseException) -> str:
+def _message(error: BaseException, more: str = "") -> str:
+    """Return an exception as a reason: its class and text, its notes and its cause."""
+    notes = getattr(error, "__notes__", None)
+    parts = [_named(error), *map(truncate, notes if isinstance(notes, list) else ())]
+    if isinstance(error, SystemExit | KeyboardInterrupt):
+        parts.append("a handler must not end its process")
+    cause = "" if error.__cause__ is None else _named(error.__cause__)
+    if cause and cause not in parts[0]:
+        parts.append(f"caused by {cause}")
+    return truncate(truncate("; ".join(parts), MESSAGE_LIMIT - len(more)) + more)
+
+
+def _named(error: BaseException) -> str:
     text = truncate(error)
-    return truncate(f"{type(error).__name__}: {text}" if text else type(error).__name__)
-
-
-def _is_cancelled(error: BaseException) -> bool:
-    """Return whether the run was cancelled; a task group of asyncio raises a group."""
-    if isinstance(error, BaseExceptionGroup):
-        return all(_is_cancelled(part) for part in error.exceptions)
-    return isinstance(error, RunCancelled)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import textwrap
 import traceback
 from collections.abc import Iterator
 
 from duetime._masking import masked, printable
 from duetime.errors import truncate
+from duetime.model.outcome import leaves_of
 
 _DEEPEST = 10
 """The most exceptions of a chain that are logged, outermost first."""
@@ -35,7 +37,13 @@ def _tracebacks(link: BaseException | None) -> Iterator[str]:
         stack = "".join(traceback.format_tb(link.__traceback__))
         text = truncate(link)
         word = truncate(f"{type(link).__name__}: {text}" if text else type(link).__name__)
-        yield f"Traceback (most recent call last):\n{stack}{word}{joined}"
+        notes = getattr(link, "__notes__", None)
+        lines = [word, *map(truncate, notes if isinstance(notes, list) else ())]
+        parts = leaves_of(link) if isinstance(link, BaseExceptionGroup) else ()
+        for number, part in enumerate(parts[:_DEEPEST], 1):
+            within = "\n".join(reversed(list(_tracebacks(part))))
+            lines += [f"\nPart {number} of {len(parts)}:", textwrap.indent(within, "  ")]
+        yield f"Traceback (most recent call last):\n{stack}" + "\n".join(lines) + joined
         cause = link.__cause__
         joined = _LED_TO if cause is not None else _WHILE
         link = cause if cause is not None or link.__suppress_context__ else link.__context__

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.declare.handler import RunCoroutine
+from duetime.declare.call_result import RunCoroutine
 from duetime.errors import BackendUnavailable
 from duetime.model.lease import MustBeAlone
 from duetime.model.outcome import Outcome

@@ -18,7 +18,8 @@ from itertools import chain
 from duetime import instant
 from duetime._masking import hiding
 from duetime.clock import Clock
-from duetime.declare.handler import Handler, RunCoroutine
+from duetime.declare.call_result import RunCoroutine
+from duetime.declare.handler import Handler
 from duetime.declare.handler_set import HandlerSet
 from duetime.declare.invocation import make_run, resolve_handler
 from duetime.errors import InvalidPayload, UnknownType
@@ -26,7 +27,7 @@ from duetime.model.action import Action
 from duetime.model.built_in import is_probe
 from duetime.model.event_chain import running_at
 from duetime.model.hand_over import HandedOver
-from duetime.model.outcome import SUCCEEDED, Outcome, of_error, put_off
+from duetime.model.outcome import SUCCEEDED, Outcome, leaves_of, of_error, put_off
 from duetime.model.redaction import sensitive_values
 from duetime.model.run import Committing, ExternalWork, Run, WorkerDied
 from duetime.payload import Payload
@@ -72,8 +73,16 @@ class ClaimedRun:
 
 
 def failed(claimed: ClaimedRun, error: BaseException) -> Outcome:
-    """Log what a run's handler raised, and return its outcome."""
-    if isinstance(error, Continue):
+    """Log what a run's handler raised, and return its outcome.
+
+    Raises:
+        WorkerDied: the handler raised it, alone or in a group.
+    """
+    leaves = leaves_of(error)
+    for leaf in leaves:
+        if isinstance(leaf, WorkerDied):
+            raise leaf
+    if all(isinstance(leaf, Continue) for leaf in leaves):
         return claimed.checkpoints.outcome_of_continue()
     action = claimed.action
     about = {"action": action.id, "tenant": action.tenant_id, "type": action.type}
@@ -158,8 +167,6 @@ class RunHandler:
                 if not self.still_holds(watched):
                     return None
                 returned = handler(payload, run, resources, run_coroutine)
-        except WorkerDied:
-            raise
         except BaseException as error:  # noqa: BLE001 - none leaves a run without an outcome
             return failed(claimed, error)
         if isinstance(returned, HandedOver):

@@ -10,7 +10,8 @@ from typing import Any
 
 from duetime.clock import Clock
 from duetime.declare.batch import Batch, BatchItem
-from duetime.declare.handler import Handler, RunCoroutine
+from duetime.declare.call_result import RunCoroutine
+from duetime.declare.handler import Handler
 from duetime.errors import InvalidCommit
 from duetime.model.action import Ending
 from duetime.model.event_chain import running_at

@@ -1,0 +1,103 @@
+"""What the result of a handler's call means. `executed` states that the handler's body ran to its end.
+
+======================================  =================================================================
+the call returns                        the run
+======================================  =================================================================
+None, or a value                        has ended; the value is ignored
+a hand-over                             hands its action over
+an awaitable, or a thread pool's future goes on until that has ended, up to the time-out
+an iterator, such as a generator        fails for good: nothing would do the work
+======================================  =================================================================
+
+An async handler that swallows its cancellation at the time-out has timed out all the same.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine, Iterator
+from typing import TYPE_CHECKING, Any
+
+from duetime.model.hand_over import HandedOver
+from duetime.model.run import Run, RunTimedOut
+from duetime.retry import Fatal
+
+if TYPE_CHECKING:
+    import asyncio
+
+RunCoroutine = Callable[[Coroutine[Any, Any, None]], object]
+"""Runs a coroutine that raises nothing, and returns when it has ended."""
+
+
+def result_of(result: object, run: Run, run_coroutine: RunCoroutine | None, where: str) -> HandedOver | None:
+    """Return the hand-over that a call's result is; None if the handler's body has run to its end.
+
+    Args:
+        result: what the function returned.
+        run: the facts of the attempt.
+        run_coroutine: runs an async handler; by default on a new event loop.
+        where: where the handler is defined.
+
+    Raises:
+        Fatal: its work has not been done, and never would be.
+        RunTimedOut: the time-out came before the end of an awaitable.
+    """
+    if result is None:
+        return None
+    from concurrent.futures import Future  # noqa: PLC0415 - most handlers return nothing
+
+    if inspect.isawaitable(result) or isinstance(result, Future):
+        result = _ended(result, run, run_coroutine)
+    if isinstance(result, Iterator) or inspect.isasyncgen(result):
+        raise Fatal(
+            f"{where} returned {type(result).__name__!r}, an iterator that nothing reads: its work was not"
+            " done. Let the handler do its work before it returns, and return nothing"
+        )
+    return result if isinstance(result, HandedOver) else None
+
+
+def _ended(result: Any, run: Run, run_coroutine: RunCoroutine | None) -> object:
+    """Return what an awaitable returns in the end; a coroutine that returns another is followed."""
+    import asyncio  # noqa: PLC0415 - only for async handlers
+
+    left, raised, returned = (run.deadline - run.now()).total_seconds(), list[BaseException](), list[object]()
+
+    async def caught() -> None:
+        """Keep the exception away from the event loop, which calls its ``repr()``, and exits for some."""
+        try:
+            async with asyncio.timeout(left) as limit:
+                returned.append(await _last(result))
+        except BaseException as error:  # noqa: BLE001 - raised again outside of the loop
+            timed_out = isinstance(error, TimeoutError) and limit.expired()
+            raised.append(RunTimedOut(run.deadline) if timed_out else error)
+        else:
+            if limit.expired():
+                raised.append(RunTimedOut(run.deadline))
+
+    runs_it = _runner_of(result.get_loop()) if asyncio.isfuture(result) else run_coroutine or asyncio.run
+    runs_it(caught())
+    if raised:
+        raise raised[0]
+    return returned[0]
+
+
+def _runner_of(loop: asyncio.AbstractEventLoop) -> RunCoroutine:
+    """Return what runs a coroutine on the loop of a future that the handler has begun itself."""
+    import asyncio  # noqa: PLC0415 - loaded already
+
+    if not loop.is_running():
+        return loop.run_until_complete
+    if asyncio._get_running_loop() is loop:  # noqa: SLF001 - the documented function raises without a loop
+        raise Fatal(
+            "the handler returned a future of the event loop that runs it, which cannot go on meanwhile"
+        )
+    return lambda coroutine: asyncio.run_coroutine_threadsafe(coroutine, loop).result()
+
+
+async def _last(result: Any) -> object:
+    import asyncio  # noqa: PLC0415 - loaded already
+    from concurrent.futures import Future  # noqa: PLC0415 - as above
+
+    while inspect.isawaitable(result) or isinstance(result, Future):
+        result = await (asyncio.wrap_future(result) if isinstance(result, Future) else result)
+    return result
