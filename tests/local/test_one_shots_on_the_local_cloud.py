@@ -28,6 +28,11 @@ from tests.local.conftest import (
 )
 
 
+def held(notes):
+    """A cloud that runs nothing until it is deployed with `enabled`: its messages wait."""
+    return LocalCloud(notes.app, LocalOptions(settings=replace(SHORT, enabled=False)))
+
+
 def test_a_near_action_runs_when_it_is_due_and_not_before(cloud, notes):
     action = cloud.scheduler().schedule(Note(text="near"), at=timedelta(seconds=1.2), precision="millisecond")
     (run,) = notes.wait_for("near")
@@ -52,28 +57,31 @@ def test_a_schedule_wakes_a_far_action_and_is_then_deleted(cloud, notes):
     assert schedules_in(cloud) == []
 
 
-def test_a_cancelled_action_does_not_run_and_its_schedule_is_deleted(cloud, notes):
-    scheduler = cloud.scheduler()
-    near = scheduler.schedule(Note(text="near"), at=timedelta(seconds=1.9), precision="millisecond")
-    far = scheduler.schedule(Note(text="far"), at=timedelta(seconds=4))
-    eventually(lambda: schedules_in(cloud), "the schedule")
-    scheduler.cancel(near.id)
-    scheduler.cancel(far.id)
-    eventually(lambda: not schedules_in(cloud), "the schedule's end")
-    scheduler.schedule(Note(text="later"), at=timedelta(seconds=1.9), precision="millisecond")
-    notes.wait_for("later")
-    assert notes.of("near") == []
-    assert status_of(cloud, far) is Status.CANCELLED
+def test_a_cancelled_action_does_not_run_and_its_schedule_is_deleted(notes):
+    with held(notes) as cloud:
+        scheduler = cloud.scheduler()
+        near, far = (scheduler.schedule(Note(text="no"), at=timedelta(minutes=late)) for late in (0, 5))
+        eventually(lambda: schedules_in(cloud), "the schedule")
+        scheduler.cancel(near.id)
+        scheduler.cancel(far.id)
+        eventually(lambda: not schedules_in(cloud), "the schedule's end")
+        cloud.redeploy(enabled=True)
+        scheduler.schedule(Note(text="later"), at=timedelta(seconds=1))
+        notes.wait_for("later")
+        assert notes.of("no") == []
+        assert {status_of(cloud, action) for action in (near, far)} == {Status.CANCELLED}
 
 
-def test_a_rescheduled_action_runs_at_its_new_time_only(cloud, notes):
-    scheduler = cloud.scheduler()
-    action = scheduler.schedule(Note(text="moved"), at=timedelta(seconds=0.8), precision="millisecond")
-    moved = scheduler.reschedule(action.id, timedelta(seconds=3.5), precision="millisecond")
-    (run,) = notes.wait_for("moved")
-    assert run.now() >= moved.due_at
-    settled(cloud, action)
-    assert len(notes.of("moved")) == 1
+def test_a_rescheduled_action_runs_at_its_new_time_only(notes):
+    with held(notes) as cloud:
+        scheduler = cloud.scheduler()
+        action = scheduler.schedule(Note(text="moved"), at=timedelta(0))
+        moved = scheduler.reschedule(action.id, timedelta(seconds=3.5), precision="millisecond")
+        cloud.redeploy(enabled=True)
+        (run,) = notes.wait_for("moved")
+        assert run.now() >= moved.due_at
+        settled(cloud, action)
+        assert len(notes.of("moved")) == 1
 
 
 def test_the_action_of_a_killed_worker_runs_again_without_using_up_an_attempt(cloud, notes):
@@ -87,7 +95,7 @@ def test_the_action_of_a_killed_worker_runs_again_without_using_up_an_attempt(cl
 
 
 def test_a_disabled_deployment_runs_nothing_and_runs_it_once_when_enabled(notes):
-    with LocalCloud(notes.app, LocalOptions(settings=replace(SHORT, enabled=False))) as cloud:
+    with held(notes) as cloud:
         action = cloud.scheduler().schedule(Note(text="held"), at=timedelta(0))
         rest(1.2)
         assert notes.of("held") == []
