@@ -26,8 +26,8 @@ _NUMBERS = {
 """The files with the version's number, and where it is."""
 
 _GENERATED = ("docs/openapi.json", "src/duetime/api/openapi/served.json")
-_GOLDEN = "tests/supply/golden/{}.json"
-"""The version's golden rows."""
+_GOLDEN = "tests/supply/golden/{}{}"
+"""The version's golden rows, and what its reader needs."""
 
 
 class CannotRelease(Exception):
@@ -75,7 +75,7 @@ def check(clone: Clone, version: str) -> None:
             has nothing unreleased.
     """
     if not VERSION.fullmatch(version):
-        raise CannotRelease(f"{version!r} is no version; use three numbers: make release VERSION=0.2.0")
+        raise CannotRelease(f"{version!r} is no version; use three numbers: make release VERSION=1.2.0")
     if dirty := clone.git("status", "--porcelain").splitlines():
         raise CannotRelease(
             f"the tree has uncommitted changes; commit or discard them: {', '.join(dirty[:5])}"
@@ -151,16 +151,17 @@ def release(clone: Clone, version: str, day: date, make: Callable[[Clone, str], 
     """
     check(clone, version)
     files = ["CHANGELOG.md", *_NUMBERS, *_GENERATED]
-    golden = clone.root / _GOLDEN.format(version)
+    golden = [clone.root / _GOLDEN.format(version, end) for end in (".json", ".reader.json")]
     try:
         write_version(clone, version, day)
         make(clone, version)
-        clone.git("add", *files, *([str(golden)] if golden.exists() else []))
+        clone.git("add", *files, *(str(file) for file in golden if file.exists()))
         clone.git("commit", "--quiet", "--message", f"Release {version}")
         clone.git("tag", "--annotate", tag_of(version), "--message", f"duetime {version}")
     except BaseException:
         clone.git("checkout", "--quiet", "HEAD", "--", *files)
-        golden.unlink(missing_ok=True)
+        for file in golden:
+            file.unlink(missing_ok=True)
         raise
 
 

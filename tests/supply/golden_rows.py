@@ -1,7 +1,7 @@
 """Golden rows: what each release wrote, as JSON in ``golden/``, with the times moved to the present.
 
 ``python -m tests.supply.golden_rows VERSION`` writes the file of the version in this clone; `make release`
-calls it. Files of former releases never change.
+calls it. The file of a release never changes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 from duetime.aws.items import to_item
 from duetime.aws.job_items import to_definition, to_state
 from duetime.clock import SystemClock
+from duetime.model.action import Ending, SkipReason, Status
 from tests.supply.project import ROOT
 
 FOLDER = ROOT / "tests/supply/golden"
@@ -63,6 +64,22 @@ def specimens() -> dict[str, list[Any]]:
         "state": [to_state(attributes.job())],
         "definition": [to_definition(attributes.job())],
     }
+
+
+def words() -> dict[str, list[str]]:
+    """Return the values of the enumerations in rows."""
+    return {"status": [*Status], "ending": [*Ending], "skip_reason": [*SkipReason]}
+
+
+def problems(item: dict[str, Any], reader: dict[str, Any]) -> list[str]:
+    """Return why the reader of a version cannot read an item."""
+    found = {name: next(iter(value)) for name, value in item.items()}
+    wrong = [
+        f"{name} is {found[name]}; the reader needs {kind}"
+        for name, kind in {**reader["types"], **reader["needed"]}.items()
+        if found.get(name, kind) != kind
+    ]
+    return [f"{name} is missing" for name in reader["needed"] if name not in found] + wrong
 
 
 def read(file: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Prints what a version's reader needs of items: ``reader_needs.py FILE``; PYTHONPATH selects the version.
 
-FILE has items by kind, as this version writes them. An attribute is needed if its removal makes the item
-unreadable, and has a type if another type does. Words are the values that the version's enumerations have.
+FILE has items by kind, as this version writes them. An attribute is needed if each item is unreadable without
+it, and has a type if another type does. Words are the values that the version's enumerations have.
 """
 
 from __future__ import annotations
@@ -27,6 +27,10 @@ def fails(read: Callable[[Item], object], item: Item) -> bool:
     return False
 
 
+def without(name: str, item: Item) -> Item:
+    return {key: value for key, value in item.items() if key != name}
+
+
 def needs(read: Callable[[Item], object], items: list[Item]) -> dict[str, Any]:
     found: dict[str, Any] = {"needed": {}, "types": {}}
     for item in items:
@@ -34,7 +38,7 @@ def needs(read: Callable[[Item], object], items: list[Item]) -> dict[str, Any]:
         for name, value in item.items():
             (kind,) = value
             other = {"N": "7"} if kind != "N" else {"S": "seven"}
-            if fails(read, {key: item[key] for key in item if key != name}):
+            if all(name in each and fails(read, without(name, each)) for each in items):
                 found["needed"][name] = kind
             elif fails(read, {**item, name: other}):
                 found["types"][name] = kind

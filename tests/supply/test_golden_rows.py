@@ -1,78 +1,86 @@
-"""This code reads and finishes the rows of each release, also where the clone lacks the release's commit."""
+"""This code reads and finishes the rows that each release froze, and those that it freezes itself."""
 
 import json
-from dataclasses import replace
+import re
 
 import pytest
 
-from duetime.api.openapi.document import VERSION
-from duetime.aws.items import from_item, to_item
-from duetime.memory.store import MemoryStore
-from duetime.model.action import Ending, SkipReason, Status
-from duetime.testing.contract.specimens import fresh
 from tests.supply import golden_rows
+from tests.supply.project import ROOT
 
-SKIPPED = replace(fresh(MemoryStore()), status=Status.SKIPPED, due_shard="")
-
-FILES = sorted(file for file in golden_rows.FOLDER.glob("[0-9]*.json") if ".reader" not in file.name)
-
-
-def test_each_release_has_golden_rows():
-    assert VERSION in {file.name.removesuffix(".json") for file in FILES}, (
-        f"python -m tests.supply.golden_rows {VERSION}"
-    )
+RELEASES = re.findall(r"^## (\d+\.\d+\.\d+) - ", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+ENDS = ["crashing", "failing", "keyed", "nightly", "offloaded" + "x" * 11, "plain"]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_the_rows_and_messages_of_a_release_are_read_and_finished(file, tmp_path):
-    written = golden_rows.read(file)
-    moved = tmp_path / "rows.json"
-    moved.write_text(json.dumps(written))
-    read = json.loads(golden_rows.call(golden_rows.ROOT / "src", "read", moved))
+@pytest.fixture(scope="module", params=["today", *RELEASES])
+def written(request, tmp_path_factory):
+    """The rows that a release froze, and those that `make release` would freeze now; a missing file fails."""
+    if request.param == "today":
+        return golden_rows.read(golden_rows.write("today", folder=tmp_path_factory.mktemp("golden")))
+    return golden_rows.read(golden_rows.FOLDER / f"{request.param}.json")
+
+
+@pytest.fixture(scope="module", params=["today", *RELEASES])
+def reader(request, tmp_path_factory):
+    """What the reader of a version needs of rows."""
+    if request.param == "today":
+        file = golden_rows.write_reader("today", folder=tmp_path_factory.mktemp("reader"))
+    else:
+        file = golden_rows.FOLDER / f"{request.param}.reader.json"
+    return json.loads(file.read_text())
+
+
+def read_by_this_code(rows, folder):
+    moved = folder / "rows.json"
+    moved.write_text(json.dumps(rows))
+    return json.loads(golden_rows.call(ROOT / "src", "read", moved))
+
+
+@pytest.mark.long
+def test_the_rows_and_messages_of_a_version_are_read_and_finished(written, tmp_path):
+    read = read_by_this_code(written, tmp_path)
     assert read["listed"] == written["listed"]
     assert {*written["first_page"], *read["after_cursor"]} == {*written["listed"]}
     assert (read["keyed"], read["definition"]) == (written["keyed"], written["definition"])
     assert written["job_run"] in read["job_runs"]
     assert read["changes"] == []
-    assert read["runs"] == sorted(
-        ["crashing", "failing", "keyed", "nightly", "offloaded" + "x" * 11, "plain"]
-    )
-    ends = dict.fromkeys(written["listed"], "executed") | {written["later"]: "cancelled"}
-    assert read["end"] == ends
+    assert read["runs"] == ENDS
+    assert read["end"] == dict.fromkeys(written["listed"], "executed") | {written["later"]: "cancelled"}
 
 
-READERS = sorted(golden_rows.FOLDER.glob("*.reader.json"))
+@pytest.mark.long
+def test_rows_that_this_code_cannot_read_are_found(written, tmp_path):
+    rows = [
+        {name: value for name, value in row.items() if name != "fence"}
+        for row in written["tables"]["actions"]
+    ]
+    damaged = {**written, "tables": {**written["tables"], "actions": rows}}
+    with pytest.raises(AssertionError, match="UnreadableRow"):
+        read_by_this_code(damaged, tmp_path)
 
 
-@pytest.mark.parametrize("file", READERS, ids=lambda file: file.name)
 @pytest.mark.parametrize("kind", ["row", "state", "definition"])
-def test_the_reader_of_the_last_release_reads_the_items_that_this_code_writes(file, kind):
-    reader = json.loads(file.read_text())[kind]
+def test_the_reader_of_a_version_reads_the_items_that_this_code_writes(reader, kind):
     for item in golden_rows.specimens()[kind]:
-        types = {name: next(iter(value)) for name, value in item.items()}
-        assert reader["needed"].items() <= types.items()
-        assert {name: types[name] for name in reader["types"] if name in types}.items() <= reader[
-            "types"
-        ].items()
+        assert golden_rows.problems(item, reader[kind]) == []
 
 
-@pytest.mark.parametrize("file", READERS, ids=lambda file: file.name)
-def test_the_reader_of_the_last_release_knows_the_words_of_rows(file):
-    known = json.loads(file.read_text())["words"]
-    assert {*Status} == {*known["status"]}
-    assert {*Ending} == {*known["ending"]}
-    skipped = (replace(SKIPPED, skip_reason=reason) for reason in SkipReason)
-    written = [to_item(row)["skip_reason"]["S"] for row in skipped if "skip_reason" in to_item(row)]
-    assert {*written} == {*known["skip_reason"]}
+def test_the_reader_of_a_version_knows_the_words_of_rows(reader):
+    assert {name: {*words} for name, words in golden_rows.words().items()} == {
+        name: {*words} for name, words in reader["words"].items()
+    }
 
 
-@pytest.mark.parametrize("reason", SkipReason)
-def test_each_reason_of_a_skip_is_read_as_it_was_written(reason):
-    unmet = "its predecessor failed" if reason is SkipReason.PREDECESSOR else None
-    row = replace(SKIPPED, skip_reason=reason, unmet=unmet)
-    assert from_item(to_item(row)) == row
-
-
-def test_the_check_rejects_an_item_without_a_needed_attribute():
-    needed = json.loads((golden_rows.FOLDER / "0.1.0.reader.json").read_text())["row"]["needed"]
-    assert {"type", "status", "due_at", "gen", "fence"} <= {*needed}
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"fence": None}, "fence is missing"),
+        ({"fence": {"S": "1"}}, "fence is S; the reader needs N"),
+        ({"expires_at": {"N": "1"}}, "expires_at is N; the reader needs S"),
+    ],
+    ids=str,
+)
+def test_an_item_that_the_reader_of_a_version_cannot_read_is_found(reader, change, problem):
+    item = {**max(golden_rows.specimens()["row"], key=len), **change}
+    kept = {name: value for name, value in item.items() if value is not None}
+    assert golden_rows.problems(kept, reader["row"]) == [problem]

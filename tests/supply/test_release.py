@@ -53,7 +53,15 @@ def no_archives(_clone, _version):
 
 def test_a_release_writes_heading_and_numbers_and_commits_and_tags_them(clone):
     seen = []
-    release(clone, "0.2.0", DAY, lambda where, version: seen.append((where.root, version)))
+
+    def make(where, version):
+        seen.append((where.root, version))
+        golden = where.root / "tests/supply/golden"
+        golden.mkdir(parents=True)
+        for end in (".json", ".reader.json"):
+            (golden / f"{version}{end}").write_text("{}")
+
+    release(clone, "0.2.0", DAY, make)
     changelog = (clone.root / "CHANGELOG.md").read_text()
     assert "## Unreleased\n\n## 0.2.0 - 2027-06-01\n\n### Added\n\n- A thing.\n" in changelog
     assert 'version = "0.2.0"' in (clone.root / "pyproject.toml").read_text()

@@ -1,7 +1,7 @@
 """Writes rows with one version of duetime, or reads those of another: ``version_rows.py write|read FILE``.
 
 The file is JSON: both tables' low-level items, the messages of the due queue, and what the writer's API
-returned. The script uses only names that 0.1.0 has; PYTHONPATH selects the version.
+returned. PYTHONPATH selects the version.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 import boto3
 from moto import mock_aws
 
-import duetime.testing
 from duetime import App, Payload, RetryPolicy, Scheduler
 from duetime.aws import action_store, job_ports
 from duetime.aws.tables import JOBS, actions_shape, create_table_request
@@ -26,9 +25,7 @@ from duetime.lambdas.passes import make_sweep_handler
 from duetime.lambdas.rollout import Rollout
 from duetime.lambdas.work import make_handler
 from duetime.settings import Settings
-
-Died: type[BaseException] = getattr(duetime.testing, "WorkerDied", SystemExit)
-"""What ends a worker's process; in 0.1.0 any exception that is no `Exception` did."""
+from duetime.testing import WorkerDied
 
 app = App()
 runs: list[str] = []
@@ -65,7 +62,7 @@ def failing(payload: Failing) -> None:
 def crashing(payload: Crashing) -> None:
     runs.append(payload.text)
     if not is_reader:
-        raise Died
+        raise WorkerDied
 
 
 @app.job("0 3 1 1 ?", name="shop-nightly")
@@ -115,9 +112,7 @@ class Deployment:
             settings=self.settings,
             jobs=job_ports(self.settings, CLOCK),
         )
-        self.work = make_handler(
-            self.settings, getattr(app, "handler_set", app), instance="test", metrics=lambda *_: None
-        )
+        self.work = make_handler(self.settings, app.handler_set, instance="test", metrics=lambda *_: None)
 
     def publish(self) -> list[str]:
         return list(Rollout(self.settings, CLOCK).publish(app.manifest).changes)
@@ -133,7 +128,7 @@ class Deployment:
             }
             try:
                 self.work({"Records": [record]}, None)
-            except Died:
+            except WorkerDied:
                 continue
 
     def sweep(self) -> list[str]:
