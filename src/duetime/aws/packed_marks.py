@@ -2,9 +2,6 @@
 
 If nothing is unusual, all shards of a band have been read up to the same time. The item then has one mark for
 each band, and the other shards by their numbers: a write unit each minute instead of five or six.
-
-A version without this form reads only the first shard of each band. It sweeps the others from the start of
-their bands: it misses no row of the last six hours, and sends some again. The deep sweep sends older ones.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ def _cadence_refusals(definition: Definition, cadences: Sequence[Cadence]) -> It
 
 
 def _never_runs(cadence: Cadence) -> Iterator[str]:
-    """Return a problem if the cadence may never run; a stored one of an earlier release still reads."""
+    """Return a problem if the cadence may never run."""
     from duetime.cadence.errors import InvalidCadence  # noqa: PLC0415 - see above
 
     try:
