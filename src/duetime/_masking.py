@@ -1,4 +1,4 @@
-"""Mask secrets in the texts of failures, and escape control characters. Pure; imports nothing of duetime.
+"""Mask secrets in the texts of failures, and escape control characters. Pure.
 
 `duetime.errors.truncate` masks every text before it cuts it, so a secret is never cut in its middle. Three
 kinds of text are masked:
@@ -17,8 +17,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, cached_property
+from functools import cache
 from typing import NamedTuple
+
+from duetime._lazy_property import lazy_property
 
 MASKED = "[redacted]"
 """In place of a secret; a masked text stays as it is when it is masked again."""
@@ -40,7 +42,7 @@ class _Hidden:
     def __init__(self, values: Callable[[], Iterable[object]], patterns: Sequence[str]) -> None:
         self._values, self.patterns = values, patterns
 
-    @cached_property
+    @lazy_property
     def needles(self) -> Sequence[str]:
         return _needles(tuple(self._values()))
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
+from duetime._lazy_property import lazy_property
 from duetime.asynchronous.awaited import Awaited, awaited
 from duetime.errors import Unsupported
 from duetime.scheduler import Scheduler
@@ -95,21 +95,21 @@ class AsyncScheduler(Awaited[Scheduler]):
 
         return AsyncOpenBatch(self._synchronous.batch(name, on_complete=on_complete))
 
-    @cached_property
+    @lazy_property
     def batches(self) -> AsyncBatches:
         """This tenant's batches; see `Scheduler.batches`."""
         from duetime.actions.async_batches import AsyncBatches  # noqa: PLC0415 - as above
 
         return AsyncBatches(self._synchronous.batches)
 
-    @cached_property
+    @lazy_property
     def jobs(self) -> AsyncJobs:
         """The jobs that code declares, and this tenant's own; see `Scheduler.jobs`."""
         from duetime.jobs.async_jobs import AsyncJobs  # noqa: PLC0415 - others load no cadences
 
         return AsyncJobs(self._synchronous.jobs)
 
-    @cached_property
+    @lazy_property
     def undelivered(self) -> AsyncUndeliveredClient:
         """The deployment's undelivered inputs; see `Scheduler.undelivered`."""
         from duetime.undelivered.async_undelivered_client import (  # noqa: PLC0415 - rarely used

@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from duetime import ids, instant
+from duetime._lazy_property import lazy_property
 from duetime.actions.actions import Actions
 from duetime.actions.bulk import BulkResult, bulk_selection, change_many
 from duetime.actions.hosted_types import HostedTypes
@@ -370,14 +371,14 @@ class Scheduler:
 
         return OpenBatch(self._batch_writes, name, on_complete)
 
-    @cached_property
+    @lazy_property
     def batches(self) -> Batches:
         """This tenant's batches: their progress, and changes of all members."""
         from duetime.actions.batches import Batches  # noqa: PLC0415 - few callers have batches
 
         return Batches(self._batch_writes)
 
-    @cached_property
+    @lazy_property
     def _batch_writes(self) -> BatchWrites:
         from duetime.actions.batch_writes import BatchCallbacks, BatchWrites  # noqa: PLC0415 - as above
 
@@ -720,7 +721,7 @@ class Scheduler:
 
         return self._hand_overs.heartbeat(token, progress_of(progress, note))
 
-    @cached_property
+    @lazy_property
     def jobs(self) -> Jobs:
         """The jobs that code declares, and this tenant's own.
 
@@ -731,7 +732,7 @@ class Scheduler:
 
         return Jobs(self._context, self._ports_of_jobs(), self._check_shards)
 
-    @cached_property
+    @lazy_property
     def undelivered(self) -> UndeliveredClient:
         """The deployment's undelivered inputs of queues, streams and EventBridge, to list and redrive.
 
@@ -749,7 +750,7 @@ class Scheduler:
             )
         return UndeliveredClient(self._undelivered_ports())
 
-    @cached_property
+    @lazy_property
     def _hand_overs(self) -> HandOvers:
         from duetime.actions.hand_overs import HandOvers  # noqa: PLC0415 - few callers have a token
 
@@ -764,7 +765,7 @@ class Scheduler:
             jitter_draw=partial(ids.share_of, context.random_bytes),
         )
 
-    @cached_property
+    @lazy_property
     def _region(self) -> KnownRegion:
         from duetime.jobs.known_region import KnownRegion  # noqa: PLC0415 - few callers have a token
         from duetime.ports.regions import NoRegions  # noqa: PLC0415 - as above
@@ -775,7 +776,7 @@ class Scheduler:
     def _jobs_or_none(self) -> Callable[[], JobStore] | None:
         return None if self._job_ports is None else (lambda: self._ports_of_jobs().jobs)
 
-    @cached_property
+    @lazy_property
     def _actions(self) -> Actions:
         return Actions(
             self._context, self._history, self._jobs_or_none(), self._count_again, lambda: self._region

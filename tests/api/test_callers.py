@@ -4,6 +4,8 @@ import threading
 
 import pytest
 
+from duetime.memory.access import MemoryAuditTrail
+
 GLOBEX = {"custom:tenant_id": "globex", "sub": "1", "email": "eve@globex.example"}
 NOBODYS = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
 ONES = ("get", "cancel", "reschedule", "redrive", "dismiss")
@@ -105,3 +107,48 @@ def test_callers_at_the_same_time_never_see_each_others_actions(call):
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_a_request_that_hangs_delays_no_other(call, store, monkeypatch):
+    hangs, goes_on, get, responses = threading.Event(), threading.Event(), store.get, []
+    first, second = call.schedule()["id"], call.schedule()["id"]
+
+    def read(ref):
+        if ref.id == first:
+            hangs.set()
+            goes_on.wait()
+        return get(ref)
+
+    monkeypatch.setattr(store, "get", read)
+    thread = threading.Thread(target=lambda: responses.append(call("get", action_id=first)))
+    thread.start()
+    hangs.wait()
+    try:
+        assert call("get", action_id=second).json["id"] == second
+        assert call("cancel", action_id=second).status == 200
+    finally:
+        goes_on.set()
+        thread.join()
+    assert responses[0].json["id"] == first
+
+
+def test_an_audit_trail_that_hangs_for_one_tenant_delays_no_other(call_over, store, monkeypatch):
+    hangs, goes_on, begin = threading.Event(), threading.Event(), MemoryAuditTrail.begin
+
+    def write(trail, entry):
+        if entry.tenant_id == "globex":
+            hangs.set()
+            goes_on.wait()
+        begin(trail, entry)
+
+    monkeypatch.setattr(MemoryAuditTrail, "begin", write)
+    call = call_over(store)
+    theirs, ours = call.schedule(claims=GLOBEX)["id"], call.schedule()["id"]
+    thread = threading.Thread(target=lambda: call("cancel", action_id=theirs, claims=GLOBEX))
+    thread.start()
+    hangs.wait()
+    try:
+        assert call("cancel", action_id=ours).status == 200
+    finally:
+        goes_on.set()
+        thread.join()

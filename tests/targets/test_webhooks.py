@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from standardwebhooks.webhooks import Webhook as Verifier
 
 from duetime import App, Retry
+from duetime.aws import target_calls
 from duetime.clock import SystemClock
 from duetime.errors import DeclarationError, InvalidPayload
 from duetime.targets import Webhook, WebhookHost, with_targets
@@ -389,3 +390,22 @@ def test_without_the_extra_a_signed_webhook_names_it(receiver, monkeypatch):
     monkeypatch.setenv("HOOK_SECRET", SECRET)
     action = ended(cloud_to(receiver, secret="env:HOOK_SECRET"))
     assert "pip install 'duetime[webhooks]'" in action.attempts[-1].message
+
+
+def test_the_read_of_one_secret_that_hangs_delays_no_other(monkeypatch):
+    hangs, goes_on = threading.Event(), threading.Event()
+
+    def read(arn):
+        if arn == "arn:slow":
+            hangs.set()
+            goes_on.wait()
+        return arn
+
+    monkeypatch.setattr(target_calls, "_read", read)
+    calls = target_calls.AwsTargetCalls()
+    thread = threading.Thread(target=calls.secret, args=["arn:slow"])
+    thread.start()
+    hangs.wait()
+    assert calls.secret("arn:other") == "arn:other"
+    goes_on.set()
+    thread.join()

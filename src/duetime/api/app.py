@@ -6,9 +6,9 @@ route needs is imported at the first one.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from duetime.api import PREFIX
@@ -67,16 +67,12 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
 
 def _dispatcher_of(api: ApiContext, access: Access, prefix: str) -> Callable[[], Dispatcher]:
     """Return what makes the dispatcher at its first call."""
-    made: list[Dispatcher] = []
-    lock = threading.Lock()
 
+    @cache
     def dispatcher() -> Dispatcher:
         from duetime.api.dispatch import Dispatcher  # noqa: PLC0415 - at the first request for a route
 
-        with lock:
-            if not made:
-                made.append(Dispatcher(api, access.trail, prefix))
-        return made[0]
+        return Dispatcher(api, access.trail, prefix)
 
     return dispatcher
 

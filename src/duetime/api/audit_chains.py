@@ -7,7 +7,6 @@ entries alone.
 from __future__ import annotations
 
 import logging
-import threading
 from collections import OrderedDict
 from collections.abc import Callable
 
@@ -30,7 +29,7 @@ class AuditChains:
     """
 
     def __init__(self, trail: AuditTrail, random_bytes: ids.Entropy) -> None:
-        self._trail, self._entropy, self._lock = trail, random_bytes, threading.Lock()
+        self._trail, self._entropy = trail, random_bytes
         self._heads = OrderedDict[TenantId, ChainHead]()
 
     def begin(self, entry: AuditEntry) -> AuditEntry:
@@ -50,14 +49,13 @@ class AuditChains:
         self._store(entry, self._trail.end)
 
     def _store(self, entry: AuditEntry, write: Callable[[AuditEntry], None]) -> AuditEntry:
-        with self._lock:  # the records of a chain are written in order
-            head = self._heads.pop(entry.tenant_id, None)
-            chain = head or ChainHead(ids.new_action_id(entry.asked_at, self._entropy))
-            linked, after = chain.append(entry)
-            write(linked)
-            self._heads[entry.tenant_id] = after
-            if len(self._heads) > _MOST:
-                self._heads.popitem(last=False)
+        head = self._heads.pop(entry.tenant_id, None)  # so a record stored at once begins another chain
+        chain = head or ChainHead(ids.new_action_id(entry.asked_at, self._entropy))
+        linked, after = chain.append(entry)
+        write(linked)
+        self._heads[entry.tenant_id] = after
+        if len(self._heads) > _MOST:
+            self._heads.popitem(last=False)
         _log(linked, linked.links[-1])
         return linked
 

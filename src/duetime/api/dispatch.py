@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
-from aws_lambda_powertools.event_handler.api_gateway import BaseRouter, ResponseBuilder
+from aws_lambda_powertools.event_handler.api_gateway import ResponseBuilder
 from aws_lambda_powertools.event_handler.api_gateway import Route as ResolverRoute
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from duetime.api.audit_middleware import AuditMiddleware
 from duetime.api.authenticator import Caller, require
@@ -40,13 +40,12 @@ HOLDER = "token-holder"
 class Dispatcher:
     """Calls the routes.
 
-    The resolver keeps the current request in a variable of its class, so a lock serialises its calls. A
-    Lambda process receives one request at a time and never waits here. A route may serve further requests.
+    A resolver serves one request at a time, so each request takes an idle one, or makes one. A Lambda process
+    needs a second one only where a route serves further requests.
     """
 
     def __init__(self, api: ApiContext, trail: AuditTrail, prefix: str) -> None:
-        self._api, self._lock = api, threading.RLock()
-        self._resolver = _Resolver(prefix)
+        self._api, self._prefix, self._idle = api, prefix, list[_Resolver]()
         self._audit = AuditMiddleware(trail, api.clock, retention=api.settings.audit_retention)
 
     def __call__(self, request: ServedRequest) -> dict[str, Any]:
@@ -78,12 +77,21 @@ class Dispatcher:
                 "content": content,
                 "seal": seal,
             }
-            with self._lock:
-                response = self._resolver.answer(_with_content(event, content), request.context, facts)
+            response = self._resolve(_with_content(event, content), request.context, facts)
         except DuetimeError as error:
             response = problem_response(error, route)
         self._audit.end(entry, response)
         return response
+
+    def _resolve(self, event: Mapping[str, Any], context: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            resolver = self._idle.pop()
+        except IndexError:
+            resolver = _Resolver(self._prefix)
+        try:
+            return resolver.answer(event, context, facts)
+        finally:
+            self._idle.append(resolver)
 
     def _holder(self, token: str, event: Mapping[str, Any]) -> tuple[Caller, Mapping[str, str]]:
         """Return the holder of a token as the audit trail's caller, and the action that it names.
@@ -134,22 +142,22 @@ class _Resolver(APIGatewayRestResolver):
             enable_validation=True,
             debug=False,
             serializer=self._written,
-            json_body_deserializer=lambda _text: self.context["content"].json(),
+            json_body_deserializer=self._read,
         )
         self._prefix, self._known = prefix, dict[Callable[..., Any], ResolverRoute]()
         self.exception_handler(Exception)(lambda error: _problem(error, self.context["route"]))
 
     def answer(self, event: Mapping[str, Any], context: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the response of a request; the request within whose route it is served stays the current."""
-        outer = dict(self.context), getattr(BaseRouter, "current_event", None)
-        self.context.clear()
+        """Return the response of a request.
+
+        `resolve` sets the event in the base class, for all resolvers; here, that of this one comes first.
+        """
+        self.current_event = APIGatewayProxyEvent(dict(event), self._read)
         self.context.update(facts)
-        try:
-            return self.resolve(event, context)
-        finally:
-            self.context.update(outer[0])
-            if outer[1] is not None:
-                BaseRouter.current_event = outer[1]
+        return self.resolve(event, context)
+
+    def _read(self, _text: str) -> Any:
+        return self.context["content"].json()
 
     def _written(self, answer: Any) -> str:
         return json.dumps(self.context["seal"].closed(answer), separators=(",", ":"), ensure_ascii=False)

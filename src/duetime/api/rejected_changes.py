@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -46,6 +47,7 @@ class _Counted:
     statuses: Counter[str] = field(default_factory=Counter)
     begun: dict[str, Mapping[str, str]] = field(default_factory=dict)
     """Changes without a result, by their entry's id."""
+    turn: threading.Lock = field(default_factory=threading.Lock)
 
     def counted(self, latest: AuditEntry, detail: str | None) -> AuditEntry:
         """Return the entry with the present count."""
@@ -65,13 +67,13 @@ class RejectedChanges:
 
     def are_counted(self, entry: AuditEntry) -> bool:
         """Return whether the caller's next rejected change is only counted."""
-        with self._lock:
-            return self._of(entry).total >= SAMPLE
+        with self._turn_of(entry) as caller:
+            return caller.total >= SAMPLE
 
     def note(self, entry: AuditEntry) -> None:
         """Note a rejected change that has an entry of its own."""
-        with self._lock:
-            self._of(entry).total += 1
+        with self._turn_of(entry) as caller:
+            caller.total += 1
 
     def begin(self, entry: AuditEntry) -> None:
         """Store that a change begins, in the entry with the count.
@@ -79,8 +81,7 @@ class RejectedChanges:
         Raises:
             BackendUnavailable: it may not be stored; the change must not be made.
         """
-        with self._lock:
-            caller = self._of(entry)
+        with self._turn_of(entry) as caller:
             caller.begun[entry.id] = {
                 "id": entry.id,
                 "operation": entry.operation,
@@ -94,8 +95,7 @@ class RejectedChanges:
         Raises:
             BackendUnavailable: the count may not be stored.
         """
-        with self._lock:
-            caller = self._of(entry)
+        with self._turn_of(entry) as caller:
             caller.total += 1
             caller.statuses[str(entry.status)] += 1
             was_begun = caller.begun.pop(entry.id, None) is not None
@@ -104,13 +104,12 @@ class RejectedChanges:
 
     def made(self, entry: AuditEntry) -> None:
         """Note that a change that had begun has an entry of its own, with its result."""
-        with self._lock:
-            self._of(entry).begun.pop(entry.id, None)
+        with self._turn_of(entry) as caller:
+            caller.begun.pop(entry.id, None)
 
     def lose(self, entry: AuditEntry) -> None:
         """Leave the stored count as it is: it has a change whose result could not be stored."""
-        with self._lock:
-            caller = self._of(entry)
+        with self._turn_of(entry) as caller:
             caller.entry, caller.statuses, caller.begun = None, Counter(), {}
 
     def _store(self, caller: _Counted, latest: AuditEntry) -> None:
@@ -124,14 +123,18 @@ class RejectedChanges:
             )
         self._trail.count(caller.counted(latest, _detail(latest)))
 
-    def _of(self, entry: AuditEntry) -> _Counted:
+    @contextmanager
+    def _turn_of(self, entry: AuditEntry) -> Iterator[_Counted]:
+        """Give the counts of an entry's caller to one thread at a time: a later count is stored later."""
         hour = instant.text(instant.floor(entry.asked_at, timedelta(hours=1)))
         key = (entry.tenant_id, entry.subject or entry.by, hour)
-        caller = self._callers.setdefault(key, _Counted())
-        self._callers.move_to_end(key)
-        if len(self._callers) > _MOST:
-            self._callers.popitem(last=False)
-        return caller
+        with self._lock:
+            caller = self._callers.setdefault(key, _Counted())
+            self._callers.move_to_end(key)
+            if len(self._callers) > _MOST:
+                self._callers.popitem(last=False)
+        with caller.turn:
+            yield caller
 
 
 def _detail(entry: AuditEntry) -> str | None:

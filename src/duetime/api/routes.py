@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -152,7 +151,7 @@ class LazyRouteTable:
         self, groups: Mapping[tuple[str, ...], Callable[[], Sequence[RouteGroup]]], prefix: str
     ) -> None:
         self._loads = {segment: load for segments, load in groups.items() for segment in segments}
-        self._prefix, self._lock = prefix, threading.Lock()
+        self._prefix = prefix
         self._tables: dict[Callable[[], Sequence[RouteGroup]], RouteTable] = {}
 
     def find(self, path: str) -> RouteMatch | None:
@@ -160,10 +159,9 @@ class LazyRouteTable:
         load = self._loads.get(path.removeprefix(f"{self._prefix}/").partition("/")[0])
         if load is None or not path.startswith(f"{self._prefix}/"):
             return None
-        with self._lock:
-            if load not in self._tables:
-                routes = [route for group in load() for route in group.routes()]
-                self._tables[load] = RouteTable(routes, self._prefix)
+        if load not in self._tables:
+            routes = [route for group in load() for route in group.routes()]
+            self._tables[load] = RouteTable(routes, self._prefix)
         return self._tables[load].find(path)
 
 

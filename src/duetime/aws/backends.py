@@ -6,9 +6,9 @@ Imports inside functions keep the cold start of Lambda functions and of the SDK 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from duetime._lazy_property import lazy_property
 from duetime.aws import clients
 from duetime.aws.at_once import AtOnce, in_threads, one_by_one
 from duetime.aws.dynamodb import SERVICE, Client
@@ -130,21 +130,21 @@ class AwsBackends:
     ) -> None:
         self._settings, self._clock, self._client, self._calls = settings, clock, client, calls
 
-    @cached_property
+    @lazy_property
     def store(self) -> DynamoStore:
         return action_store(self._settings, self._dynamodb)
 
-    @cached_property
+    @lazy_property
     def jobs(self) -> DynamoJobStore:
         return job_store(self._settings, self._dynamodb)
 
-    @cached_property
+    @lazy_property
     def run_counts(self) -> DynamoRunCounts:
         from duetime.aws.run_counts import DynamoRunCounts  # noqa: PLC0415 - two functions use them
 
         return DynamoRunCounts(self._dynamodb, self._settings.jobs_table)
 
-    @cached_property
+    @lazy_property
     def usage_counts(self) -> DynamoUsageCounts:
         return usage_counts(self._settings, self._dynamodb)
 
@@ -155,25 +155,25 @@ class AwsBackends:
 
         return JobPorts(self.jobs, self.routes, EventBridgeJobWakes.precision, self.regions)
 
-    @cached_property
+    @lazy_property
     def job_wakes(self) -> EventBridgeJobWakes:
         from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `job_store`
 
         scheduler, events = clients.scheduler(self._calls), clients.events(self._calls)
         return EventBridgeJobWakes(scheduler, events, self._settings)
 
-    @cached_property
+    @lazy_property
     def event_bus(self) -> EventBridgeBus:
         from duetime.aws.event_bus import EventBridgeBus  # noqa: PLC0415 - two functions publish
 
         return EventBridgeBus(clients.events(self._calls), self._settings)
 
-    @cached_property
+    @lazy_property
     def queues(self) -> SqsQueues:
         settings = self._settings
         return SqsQueues(clients.sqs(self._calls), settings.queues, has_groups=not settings.only_tenant)
 
-    @cached_property
+    @lazy_property
     def timers(self) -> Timers:
         """EventBridge's one-shots with short timeouts, because `arm` has an alternative; or the wheel."""
         if self._settings.timers == "wheel":
@@ -182,23 +182,23 @@ class AwsBackends:
             return WheelTimers()
         return EventBridgeTimers(clients.scheduler(clients.PROMPT), self._settings)
 
-    @cached_property
+    @lazy_property
     def routes(self) -> DynamoRoutes:
         return DynamoRoutes(self._dynamodb, self._settings.jobs_table, clock=self._clock)
 
-    @cached_property
+    @lazy_property
     def pauses(self) -> DynamoWorkPauses:
         from duetime.aws.work_pauses import DynamoWorkPauses  # noqa: PLC0415 - a caller that only schedules has none
 
         return DynamoWorkPauses(self._dynamodb, self._settings.jobs_table)
 
-    @cached_property
+    @lazy_property
     def limits(self) -> DynamoSetLimits:
         from duetime.aws.rate_limits import DynamoSetLimits  # noqa: PLC0415 - as above
 
         return DynamoSetLimits(self._dynamodb, self._settings.jobs_table)
 
-    @cached_property
+    @lazy_property
     def regions(self) -> ActiveRegions:
         table = self._settings.regions_table
         if not table:
@@ -209,29 +209,29 @@ class AwsBackends:
         client = clients.dynamodb(clients.BRIEF, region_of(table))
         return DynamoActiveRegions(client, name_of(table), self._dynamodb.meta.region_name)
 
-    @cached_property
+    @lazy_property
     def bookmarks(self) -> DynamoBookmarks:
         return DynamoBookmarks(self._dynamodb, self._settings.jobs_table)
 
-    @cached_property
+    @lazy_property
     def run_logs(self) -> CloudWatchRunLogs:
         from duetime.aws.run_logs import CloudWatchRunLogs  # noqa: PLC0415 - the API alone needs it
 
         return CloudWatchRunLogs(self._settings.prefix)
 
-    @cached_property
+    @lazy_property
     def grants(self) -> DynamoGrants:
         from duetime.aws.access import DynamoGrants  # noqa: PLC0415 - the API alone needs it
 
         return DynamoGrants(self._dynamodb, self._settings.jobs_table, clock=self._clock)
 
-    @cached_property
+    @lazy_property
     def audit_trail(self) -> DynamoAuditTrail:
         from duetime.aws.access import DynamoAuditTrail  # noqa: PLC0415 - as above
 
         return DynamoAuditTrail(self._dynamodb, self._settings.jobs_table)
 
-    @cached_property
+    @lazy_property
     def undelivered(self) -> UndeliveredPorts:
         return undelivered_ports(self._settings, self._dynamodb)
 
@@ -239,19 +239,19 @@ class AwsBackends:
         """Return the approximate number of messages in the failure queue."""
         return SqsBodies(clients.sqs(clients.BRIEF), self._settings).waiting(FAILURES)
 
-    @cached_property
+    @lazy_property
     def preferences(self) -> DynamoPreferences:
         from duetime.aws.notifications import DynamoPreferences  # noqa: PLC0415 - few functions need it
 
         return DynamoPreferences(self._dynamodb, self._settings.jobs_table)
 
-    @cached_property
+    @lazy_property
     def inbox(self) -> DynamoInbox:
         from duetime.aws.notifications import DynamoInbox  # noqa: PLC0415 - as above
 
         return DynamoInbox(self._dynamodb, self._settings.jobs_table)
 
-    @cached_property
+    @lazy_property
     def notifications(self) -> NotificationPorts:
         """The interfaces of notifications, with mails and a topic if the settings name them."""
         from duetime.aws.deliveries import (  # noqa: PLC0415 - one function needs it
@@ -275,12 +275,12 @@ class AwsBackends:
             topic=SnsTopic(clients.sns(), topic_arn) if topic_arn else None,
         )
 
-    @cached_property
+    @lazy_property
     def stream(self) -> DynamoStream:
         from duetime.aws.streams import DynamoStream  # noqa: PLC0415 - one function reads it
 
         return DynamoStream(clients.dynamodb_streams())
 
-    @cached_property
+    @lazy_property
     def _dynamodb(self) -> Client:
         return self._client or clients.dynamodb(self._calls)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,7 +30,6 @@ class AwsTargetCalls:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
-        self._lock = threading.Lock()
         self._urls: dict[tuple[int, str], str] = {}
         self._secrets: dict[str, tuple[float, str]] = {}
 
@@ -124,11 +122,10 @@ class AwsTargetCalls:
             if found := variable(name):
                 return found
             raise BackendMisconfigured("the environment", f"{name} is unset", "Set it to the signing secret")
-        with self._lock:
-            read_at, secret = self._secrets.get(reference, (-_SECRETS_KEPT, ""))
-            if self._clock.elapsed() - read_at >= _SECRETS_KEPT or not secret:
-                secret = _read(reference)
-                self._secrets[reference] = (self._clock.elapsed(), secret)
+        read_at, secret = self._secrets.get(reference, (-_SECRETS_KEPT, ""))
+        if self._clock.elapsed() - read_at >= _SECRETS_KEPT or not secret:
+            secret = _read(reference)
+            self._secrets[reference] = (self._clock.elapsed(), secret)
         return secret
 
 

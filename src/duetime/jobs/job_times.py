@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import cached_property
 
+from duetime._lazy_property import lazy_property
 from duetime.cadence.bounds import moment_text
 from duetime.cadence.cadence import Cadence
 from duetime.cadence.durations import duration_text
@@ -111,7 +111,7 @@ class NominalTimes(TimeSource):
             (mark for mark in local_occurrences(self.cadence, at - SECOND, at) if mark.at == at), None
         )
 
-    @cached_property
+    @lazy_property
     def _moving(self) -> Cadence | None:
         """The cadence without its calendar, if that moves times."""
         calendar = self.cadence.modifiers.calendar

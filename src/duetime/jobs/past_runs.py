@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import cached_property
 
 from duetime import ids
+from duetime._lazy_property import lazy_property
 from duetime.model.action import Action, Status
 from duetime.model.backfill import Backfill
 from duetime.model.job import WHOLE_JOB, Job, JobSpan, Version
@@ -98,15 +98,15 @@ class PastRuns:
             span.start < at <= span.end and span.cadence in {WHOLE_JOB, cadence} for span in self._spans
         )
 
-    @cached_property
+    @lazy_property
     def _versions(self) -> Sequence[Version]:
         return self._jobs.versions(self._job.ref)
 
-    @cached_property
+    @lazy_property
     def _backfills(self) -> Sequence[Backfill]:
         return self._jobs.backfills(self._job.ref)
 
-    @cached_property
+    @lazy_property
     def _spans(self) -> Sequence[JobSpan]:
         return self._jobs.spans(self._job.ref, self._job.anchor, self._known_since)
 

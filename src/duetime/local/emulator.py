@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable
 from contextlib import ExitStack
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from moto import mock_aws
 from werkzeug.wrappers import Request
 
+from duetime._lazy_property import lazy_property
 from duetime.clock import Clock
 from duetime.errors import DuetimeError
 from duetime.local import moto_patches
@@ -85,7 +85,7 @@ class Emulator:
 
         return enter
 
-    @cached_property
+    @lazy_property
     def _application(self) -> Any:
         """Return the WSGI application of moto's server, imported at the first use since that is slow."""
         from moto.moto_server.werkzeug_app import (  # noqa: PLC0415 - as above

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from duetime import cadence as cadences
+from duetime._lazy_property import lazy_property
 
 if TYPE_CHECKING:
     from duetime.cadence import Cadence, WakeExpression
@@ -48,19 +49,19 @@ class CadenceSet:
         started = (_started(cadence, anchor) for cadence in cadences)
         return cls(tuple(cadence.delayed_for(job) if job else cadence for cadence in started))
 
-    @cached_property
+    @lazy_property
     def by_name(self) -> dict[str, Cadence]:
         """The cadences, by name."""
         return {cadence.name: cadence for cadence in self.cadences}
 
-    @cached_property
+    @lazy_property
     def triggers(self) -> tuple[OnEvent, ...]:
         """The cadences that an event starts."""
         from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - most jobs have none
 
         return tuple(cadence for cadence in self.cadences if isinstance(cadence, OnEvent))
 
-    @cached_property
+    @lazy_property
     def wakes(self) -> tuple[WakeExpression, ...]:
         """The EventBridge expressions that wake its planner, each once."""
         return tuple(dict.fromkeys(wake for cadence in self.cadences for wake in cadence.wakes()))

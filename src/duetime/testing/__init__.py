@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from duetime.testing.fakes import fake_run as fake_run
     from duetime.testing.faults import Faults as Faults
     from duetime.testing.invariants import InvariantBroken as InvariantBroken
+    from duetime.testing.journey import SimulationStuck as SimulationStuck
     from duetime.testing.recorded_metrics import RecordedMetrics as RecordedMetrics
     from duetime.testing.simulated import SimulatedCloud as SimulatedCloud
     from duetime.testing.tables import create_tables as create_tables
@@ -26,6 +27,7 @@ _MODULES = {
     "InvariantBroken": "invariants",
     "RecordedMetrics": "recorded_metrics",
     "SimulatedCloud": "simulated",
+    "SimulationStuck": "journey",
     "TurnedClock": "turned_clock",
     "WorkerDied": "processes",
     "create_tables": "tables",

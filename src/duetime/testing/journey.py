@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from duetime import ids
+from duetime import ids, instant
 from duetime.app import App
 from duetime.clock import Clock
 from duetime.embedded.memory_cloud import MemoryCloud
@@ -16,14 +16,22 @@ from duetime.model.action import Action, Status
 from duetime.model.change import Change
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.regions import ActiveRegions
+from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.worker.batch import HandleBatch, Step, in_turn
 from duetime.worker.worker import Worker
 
 LONGEST = 20_000
 """Lines of a journal; older ones are dropped."""
+MOST_TURNS = 10_000
+"""Turns within a second, without a change of a row, after which a simulation is stuck; one more a message."""
+_SECOND = timedelta(seconds=1)
 
 _Line = tuple[datetime, str, str, str | Callable[[], str]]
+
+
+class SimulationStuck(AssertionError):
+    """A simulation makes no progress: it would run for ever."""
 
 
 class Journal:
@@ -83,11 +91,30 @@ class JournaledCloud(MemoryCloud):
         regions: ActiveRegions | None = None,
     ) -> None:
         self._story = story
+        self._since, self._turns = clock.now(), 0
         super().__init__(
             app, clock=clock, settings=settings, instance="simulated", meter=meter, regions=regions
         )
 
+    def turn(self) -> Delivery | None:
+        """See `MemoryCloud.turn`.
+
+        Raises:
+            SimulationStuck: many turns have changed no row, within one second.
+        """
+        self._turns += 1
+        if self.clock.now() - self._since >= _SECOND:
+            self._since, self._turns = self.clock.now(), 0
+        if self._turns > MOST_TURNS and self._turns > MOST_TURNS + len(self.queues.messages):
+            latest = "\n".join(deque(self._story.lines(), maxlen=20))
+            raise SimulationStuck(
+                f"{self._turns} turns since {instant.text(self._since)} have changed no row, and time stands."
+                f" The latest lines of the story:\n{latest}"
+            )
+        return super().turn()
+
     def _changed(self, change: Change) -> None:
+        self._turns = 0
         self._story.record_change("", change)
         super()._changed(change)
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from math import ceil
 
 from duetime.model.action import Action, ActionRef
 from duetime.testing.journey import short
 
-_AT_FIRST, _OF_A_CLAIM, _A_MINUTE = 40, 20, 3
+_AT_FIRST, _OF_A_CLAIM, _A_MINUTE = 40, 20, 4
 """How many messages an action may have: in any case, for each claim, and for each minute in which it has any.
 
-A wait that backs off needs about one a minute. The rest is for copies, sweeps and calls that are repeated.
+A run that waits for its job's lock looks again after 15 seconds, or later. The rest is for sweeps, and for
+calls that are repeated.
 """
 
 
@@ -48,4 +50,6 @@ class MessageCounts:
 
 
 def _most(row: Action, span: timedelta) -> int:
-    return _AT_FIRST + _OF_A_CLAIM * (row.fence + row.generation) + int(_A_MINUTE * span.total_seconds() / 60)
+    return (
+        _AT_FIRST + _OF_A_CLAIM * (row.fence + row.generation) + ceil(_A_MINUTE * span / timedelta(minutes=1))
+    )

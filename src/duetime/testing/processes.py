@@ -6,7 +6,9 @@ caller alone decides the order. A simulation can suspend one process, resume ano
 
 from __future__ import annotations
 
+import sys
 import threading
+import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
@@ -19,6 +21,7 @@ from itertools import count
 from duetime.clock import Clock
 from duetime.model.run import WorkerDied
 from duetime.testing.faults import Dice
+from duetime.testing.journey import SimulationStuck
 
 
 class SteppedThread:
@@ -66,9 +69,22 @@ class _PooledThread(threading.Thread):
         self.start()
 
     def go_on(self) -> None:
-        """Let it work until it parks. The caller calls it."""
+        """Let it work until it parks. The caller calls it.
+
+        Raises:
+            SimulationStuck: it has stood still in one place, as for a lock that a parked one holds.
+        """
         self._go.release()
-        self._stopped.acquire()
+        stood_at = None
+        while not self._stopped.acquire(timeout=LOOK):
+            frame = sys._current_frames()[self.ident or 0]  # noqa: SLF001 - Python's only way
+            if stood_at == (id(frame), frame.f_lasti):
+                raise SimulationStuck(
+                    f"a process has stood still for {LOOK:g} seconds. It may wait for a lock that a suspended"
+                    " process holds: release locks before you call duetime. It stands at\n"
+                    f"{''.join(traceback.format_stack(frame)[-3:])}"
+                )
+            stood_at = id(frame), frame.f_lasti
 
     def stand_still(self) -> None:
         """Wait until it may continue. The thread itself calls it."""
@@ -86,6 +102,8 @@ class _PooledThread(threading.Thread):
 
 
 _idle: list[_PooledThread] = []
+LOOK = 60.0
+"""Seconds of the machine's time between two looks at a process that neither parks nor ends."""
 
 
 def _closed() -> threading.Lock:

@@ -7,9 +7,9 @@ The first read of a step loads its module and makes it. So the cold start of a L
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from duetime._lazy_property import lazy_property
 from duetime.clock import Clock
 from duetime.ports.actions import DamagedRow
 from duetime.ports.meter import UNMETERED, Meter
@@ -75,7 +75,7 @@ class Steps:
         self._report_stuck, self._in_phase = report_stuck, in_phase
         self._most_timers = most_timers
 
-    @cached_property
+    @lazy_property
     def arm(self) -> Arm:
         """Sets and clears the wakes of actions."""
         from duetime.wakeups.arm import Arm
@@ -94,27 +94,27 @@ class Steps:
             map_=self._map,
         )
 
-    @cached_property
+    @lazy_property
     def follow(self) -> Follow:
         """Releases and counts what waits for the rows of a group of stream records."""
         from duetime.wakeups.follow import Follow
 
         return Follow(self._count_batch, self._release, self._clock)
 
-    @cached_property
+    @lazy_property
     def sweep_held(self) -> SweepHeld:
         """Counts batches and checks held actions, also without the records of the stream."""
         from duetime.wakeups.follow import SweepHeld
 
         return SweepHeld(self._backends.store, self._count_batch, self._release, self._clock)
 
-    @cached_property
+    @lazy_property
     def _release(self) -> Release:
         from duetime.wakeups.release import Release
 
         return Release(self._backends.store, clock=self._clock, settings=self._settings)
 
-    @cached_property
+    @lazy_property
     def _count_batch(self) -> CountBatch:
         from duetime.wakeups.count_batch import CountBatch
 
@@ -126,7 +126,7 @@ class Steps:
             map_=self._map,
         )
 
-    @cached_property
+    @lazy_property
     def after_hand_over(self) -> AfterHandOver:
         """Frees what a handed-over run held."""
         from duetime.wakeups.after_hand_over import AfterHandOver
@@ -134,14 +134,14 @@ class Steps:
         backends = self._backends
         return AfterHandOver(backends.queues, backends.routes, clock=self._clock)
 
-    @cached_property
+    @lazy_property
     def canary(self) -> Canary:
         """Schedules the canary."""
         from duetime.wakeups.canary import Canary
 
         return Canary(self._backends.store, clock=self._clock, settings=self._settings)
 
-    @cached_property
+    @lazy_property
     def dispatch(self) -> Dispatch:
         """Sends the due message of an action whose timer fired."""
         from duetime.wakeups.dispatch import Dispatch
@@ -154,7 +154,7 @@ class Steps:
             in_phase=self._in_phase,
         )
 
-    @cached_property
+    @lazy_property
     def dispatch_jobs(self) -> DispatchJobs:
         """Plans a job whose schedule fired, or starts a run for an event."""
         from duetime.wakeups.dispatch import DispatchJobs
@@ -168,7 +168,7 @@ class Steps:
             pauses=self._pauses,
         )
 
-    @cached_property
+    @lazy_property
     def plan(self) -> Plan:
         """Plans the next occurrences of a job."""
         from duetime.jobs.plan import Plan
@@ -183,7 +183,7 @@ class Steps:
             region=self.region,
         )
 
-    @cached_property
+    @lazy_property
     def check_deadlines(self) -> CheckDeadlines:
         """Looks at nominal times by their deadlines, and at silent jobs."""
         from duetime.jobs.check_deadlines import CheckDeadlines
@@ -197,7 +197,7 @@ class Steps:
             meter=self._meter,
         )
 
-    @cached_property
+    @lazy_property
     def maintain(self) -> Maintain:
         """Maintains one job."""
         from duetime.jobs.maintain import Maintain
@@ -210,7 +210,7 @@ class Steps:
             settings=self._settings,
         )
 
-    @cached_property
+    @lazy_property
     def maintain_due_jobs(self) -> MaintainDueJobs:
         """Maintains each job that is due for it."""
         from duetime.jobs.maintain import MaintainDueJobs
@@ -238,7 +238,7 @@ class Steps:
         )
         advance(ref)
 
-    @cached_property
+    @lazy_property
     def repair(self) -> Repair:
         """Removes stray schedules and sets missing ones."""
         from duetime.jobs.repair import Repair
@@ -251,7 +251,7 @@ class Steps:
             settings=self._settings,
         )
 
-    @cached_property
+    @lazy_property
     def recount(self) -> Recount:
         """Accounts for the nominal times of the last days."""
         from duetime.recount.recount import Recount
@@ -267,7 +267,7 @@ class Steps:
             report_stuck=self._report_stuck,
         )
 
-    @cached_property
+    @lazy_property
     def reconcile(self) -> Reconcile:
         """Brings the jobs that code declares into the table."""
         from duetime.jobs.reconcile import Reconcile
@@ -281,7 +281,7 @@ class Steps:
             settings=self._settings,
         )
 
-    @cached_property
+    @lazy_property
     def sweep(self) -> Sweep:
         """Sends overdue actions again, in bands of lateness."""
         from duetime.wakeups.sweep import Sweep
@@ -295,7 +295,7 @@ class Steps:
             region=self.region,
         )
 
-    @cached_property
+    @lazy_property
     def deep_sweep(self) -> DeepSweep:
         """Sends everything overdue again."""
         from duetime.wakeups.deep_sweep import DeepSweep
@@ -308,14 +308,14 @@ class Steps:
             meter=self._meter,
         )
 
-    @cached_property
+    @lazy_property
     def wheel(self) -> Wheel:
         """Sends what is due within 14 minutes, in place of timers."""
         from duetime.wakeups.wheel import Wheel
 
         return Wheel(self._due_scanner, self._backends.bookmarks, clock=self._clock, settings=self._settings)
 
-    @cached_property
+    @lazy_property
     def rearm(self) -> Rearm:
         """Arms what a previous wheel left without timers."""
         from duetime.wakeups.wheel import Rearm
@@ -328,14 +328,14 @@ class Steps:
             report_damaged=self._report_damaged,
         )
 
-    @cached_property
+    @lazy_property
     def region(self) -> KnownRegion:
         """Which region is active."""
         from duetime.jobs.known_region import KnownRegion
 
         return KnownRegion(self._backends.regions, self._clock)
 
-    @cached_property
+    @lazy_property
     def _due_scanner(self) -> DueScanner:
         from duetime.wakeups.due_scanner import DueScanner
 
@@ -352,7 +352,7 @@ class Steps:
             in_phase=self._in_phase,
         )
 
-    @cached_property
+    @lazy_property
     def _pauses(self) -> KnownPauses:
         from duetime.jobs.known_pauses import KnownPauses
 
