@@ -75,7 +75,7 @@ def test_a_pause_of_one_tenant_has_a_stated_spread(reader):
     expect(page.get_by_text("The pause of mail is over")).to_be_visible()
     (pause,) = page.request.get(f"{reader.url}/api/v1/pauses").json()["items"]
     over_at, ended_at = (datetime.fromisoformat(pause[name]) for name in ("over_at", "ended_at"))
-    assert (pause["tenant"], over_at - ended_at) == ("bolt", timedelta(minutes=15, seconds=90))
+    assert (pause["tenant"], over_at - ended_at) == ("bolt", timedelta(minutes=2, seconds=90))
 
 
 def test_an_action_is_scheduled_with_flow_control(reader):

@@ -14,6 +14,7 @@ from duetime.errors import BackendUnavailable, Unsupported
 from duetime.jobs.known_limits import KnownLimits
 from duetime.memory.rate_limits import MemorySetLimits
 from duetime.memory.store import MemoryStore
+from duetime.model.active_region import TRUSTED
 from duetime.model.rate_limit import RateBucket, RateLimit
 from duetime.ports.rate_limits import NoSetLimits
 from duetime.testing import TurnedClock
@@ -82,12 +83,15 @@ class TestKnownLimits:
             clock.wait_until(NOON + second * SECOND)
             assert known.of("send-mail", DECLARED) == DECLARED
 
-    def test_unreadable_limits_leave_the_last_known_ones(self, known, stored, clock):
+    def test_unreadable_limits_leave_the_last_known_ones_for_fifteen_seconds(self, known, stored, clock):
         stored.set(set_limit())
         assert known.of("send-mail", DECLARED) == set_limit().limit
         stored.hooks["list"] = unavailable
-        clock.wait_until(NOON + timedelta(hours=1))
+        clock.wait_until(NOON + TRUSTED - SECOND)
         assert known.of("send-mail", DECLARED) == set_limit().limit
+        clock.wait_until(NOON + TRUSTED)
+        with pytest.raises(BackendUnavailable, match="cannot read the set rate limits"):
+            known.of("send-mail", DECLARED)
 
 
 def test_a_back_end_without_limits_declines_to_set_one():

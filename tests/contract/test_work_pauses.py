@@ -8,6 +8,7 @@ from duetime.aws.work_pauses import DynamoWorkPauses
 from duetime.errors import BackendUnavailable, DuetimeError, Unsupported
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.memory.work_pauses import MemoryWorkPauses
+from duetime.model.active_region import TRUSTED
 from duetime.model.lifecycle import of_work_pause
 from duetime.model.work_pause import PauseScope
 from duetime.ports.work_pauses import NoWorkPauses
@@ -83,15 +84,48 @@ class TestKnownPauses:
             clock.wait_until(clock.now() + SECOND / 10)
         assert len(reads) == 2
 
-    def test_the_last_known_pauses_hold_while_they_cannot_be_read(self, known, stored, clock, caplog):
+    def test_a_process_that_has_read_no_pauses_knows_none_and_raises(self, known, stored):
+        stored.hooks["list"] = unavailable
+        for read in (lambda: known.of_tenant(ACME), known.knows_any, known.list):
+            with pytest.raises(BackendUnavailable):
+                read()
+
+    def test_the_last_known_pauses_hold_for_fifteen_seconds_while_they_cannot_be_read(
+        self, known, stored, clock
+    ):
         stored.begin(work_pause())
         known.of_tenant(ACME)
         stored.hooks["list"] = unavailable
-        clock.wait_until(NOON + HOUR)
+        clock.wait_until(NOON + TRUSTED - SECOND)
         assert known.of_tenant(ACME) is not None
-        assert "pauses not read" in caplog.text
+        clock.wait_until(NOON + TRUSTED)
+        with pytest.raises(BackendUnavailable, match="cannot read the pauses"):
+            known.of_tenant(ACME)
+
+    def test_a_process_reads_again_five_seconds_after_a_failure_and_after_its_own_change(
+        self, known, stored, clock
+    ):
+        stored.hooks["list"] = unavailable
         with pytest.raises(BackendUnavailable):
-            known.list()
+            known.knows_any()
+        del stored.hooks["list"]
+        clock.wait_until(NOON + 5 * SECOND)
+        assert not known.knows_any()
+        known.begin(work_pause())
+        assert known.knows_any()
+
+    def test_threads_that_read_the_pauses_first_read_them_each(self, stored, clock):
+        reads = []
+
+        def read(method):
+            reads.append(clock.now())
+            if len(reads) == 1:
+                assert not known.knows_any()  # of another thread, while this read lasts
+            return method()
+
+        known, stored.hooks["list"] = KnownPauses(stored, clock), read
+        assert not known.knows_any()
+        assert len(reads) == 2
 
     def test_the_pause_that_lasts_longest_is_the_one_that_counts(self, known, stored, clock):
         for number, until in enumerate((NOON + HOUR, NOON + 3 * HOUR, NOON + 2 * HOUR)):

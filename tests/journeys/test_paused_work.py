@@ -118,7 +118,7 @@ def test_after_an_early_end_all_have_begun_when_the_pause_is_over(cloud, ran):
     cloud.memory.pauses.end(ended)
     cloud.advance(HOUR)
     assert len(times_of(ran)) == 60
-    assert ended.end + MINUTE < max(times_of(ran)) <= ended.over_at
+    assert ended.end < max(times_of(ran)) <= ended.over_at
 
 
 def test_a_short_pause_is_spread_over_its_own_length(cloud, ran):
@@ -349,20 +349,57 @@ def test_a_far_action_whose_timer_fires_under_a_pause_waits(cloud, ran):
     assert [at - NOON - 5 * HOUR < 2 * SECOND for at in times_of(ran)] == [True]
 
 
-def test_the_catch_up_sends_no_message_of_held_work(cloud, ran):
+def messages(cloud):
+    return [message for message in cloud.memory.queues.messages.values() if message.type == "receipt"]
+
+
+def test_held_work_has_no_message_and_no_pass_sends_one(cloud, ran):
     pause(cloud, length=None)
     cloud.scheduler_for("acme").schedule(Receipt(), at=MINUTE)
-    cloud.advance(HOUR)
-
-    def messages():
-        return [message for message in cloud.memory.queues.messages.values() if message.type == "receipt"]
-
-    before = messages()
-    cloud.jobs.trigger("duetime-catch-up")
-    cloud.advance(MINUTE)
-    assert messages() == before
-    assert len(before) == 1
+    for _ in range(3):
+        cloud.advance(HOUR)
+        cloud.jobs.trigger("duetime-catch-up")
+        cloud.advance(MINUTE)
+        assert messages(cloud) == []
     assert times_of(ran) == []
+
+
+def lose_all(cloud):
+    for receipt in cloud.memory.queues.messages:
+        cloud.memory.queues.delete(receipt)
+
+
+@pytest.mark.parametrize("minutes", [20, 90, 345, 700])
+def test_a_pause_whose_messages_are_lost_ends_within_its_spread(cloud, minutes):
+    begun = pause(cloud, length=minutes * MINUTE, spread=2 * MINUTE)
+    waiting = [cloud.scheduler.schedule(Receipt(), at=at * MINUTE) for at in (0, 3, minutes - 1)]
+    for minute in (1, minutes // 2, minutes - 4, minutes - 2.5):
+        cloud.advance(NOON + minute * MINUTE - cloud.now)
+        lose_all(cloud)
+    cloud.advance(begun.over_at + MINUTE - cloud.now)
+    starts = {row.id: row.attempts[0].started_at for row in cloud.actions() if row.attempts}
+    late = [starts[row.id] - begun.holds_until(work_of(row, None)) for row in waiting]
+    assert timedelta(0) <= min(late) <= max(late) <= MINUTE
+
+
+def test_work_that_is_to_be_skipped_is_skipped_though_its_message_is_lost(cloud):
+    pause(cloud, length=None, skips=True)
+    receipt = cloud.scheduler.schedule(Receipt(), at=MINUTE)
+    cloud.advance(SECOND)
+    lose_all(cloud)
+    cloud.advance(8 * MINUTE)
+    assert cloud.scheduler.get(receipt.id).status is Status.SKIPPED
+
+
+@pytest.mark.parametrize("minute", [-1, 1, 3, 6, 14])
+def test_what_waits_runs_minutes_after_its_instant_though_all_messages_are_lost_then(cloud, ran, minute):
+    begun = pause(cloud, length=5 * HOUR, spread=5 * MINUTE)
+    for _ in range(20):
+        cloud.scheduler.schedule(Receipt(), at=MINUTE)
+    cloud.advance(5 * HOUR + minute * MINUTE)
+    lose_all(cloud)
+    cloud.advance(begun.over_at + 7 * MINUTE - cloud.now)
+    assert len(times_of(ran)) == 20
 
 
 def work_at(number):

@@ -11,7 +11,7 @@ from duetime.testing.invariants import broken_in
 from duetime.testing.journey import short
 from duetime.testing.two_regions import FIRST, SECOND, TwoRegions
 from tests.proof.shop import CADENCES, Errand, app_of
-from tests.proof.world import USUAL
+from tests.proof.world import LOSE_ALL, USUAL
 
 NOON = datetime(2026, 3, 27, 12, tzinfo=UTC)
 FATES = ["planned", "split", "destroyed"]
@@ -36,7 +36,14 @@ class RegionsWorld:
         self.commits = Counter()
         self.regions = TwoRegions(
             app_drawn(draw),
-            faults=Faults(seed, late=0.0, pause=0.0, skew=timedelta(seconds=draw.choice([0, 4])), **rates),
+            faults=Faults(
+                seed,
+                late=0.0,
+                pause=0.0,
+                lose_all=LOSE_ALL,
+                skew=timedelta(seconds=draw.choice([0, 4])),
+                **rates,
+            ),
             lag=timedelta(seconds=draw.choice([0, 5, 60])),
             settings=Settings(
                 timers=draw.choice(["eventbridge", "wheel"]), cancel_poll=timedelta(seconds=60), events="off"

@@ -18,6 +18,7 @@ from duetime.model.backfill import BackfillOrder, BackfillState
 from duetime.retry import RetryPolicy
 from duetime.testing import Faults, SimulatedCloud
 from tests.proof.failing_worlds import RemovedGuards
+from tests.proof.world import LOSE_ALL
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
@@ -30,7 +31,7 @@ class World:
     def __init__(self, seed):
         self.draw = Random(f"backfills {seed}")  # noqa: S311 - the same world for the same seed
         self.problems = []
-        self.cloud = SimulatedCloud(self.app(5), start=NOON, faults=Faults(seed))
+        self.cloud = SimulatedCloud(self.app(5), start=NOON, faults=Faults(seed, lose_all=LOSE_ALL))
         self.jobs = self.cloud.scheduler_for("acme", "clerk", meets_faults=True).jobs
 
     def app(self, minutes):

@@ -22,6 +22,7 @@ from duetime.testing import Faults, InvariantBroken, SimulatedCloud
 from duetime.wakeups import release
 from duetime.wakeups.follow import SweepHeld
 from tests.proof.failing_worlds import RemovedGuards
+from tests.proof.world import LOSE_ALL
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
@@ -60,7 +61,7 @@ class World:
         def follow_up(payload: FollowUp, run: Run) -> None:
             self.follow(run.id)
 
-        self.cloud = SimulatedCloud(app, start=NOON, faults=Faults(seed))
+        self.cloud = SimulatedCloud(app, start=NOON, faults=Faults(seed, lose_all=LOSE_ALL))
         self.scheduler = self.cloud.scheduler_for("acme", "clerk", meets_faults=True)
 
     def report(self, name):

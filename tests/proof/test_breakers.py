@@ -25,6 +25,7 @@ from duetime.wakeups.due_messages import message_of
 from duetime.worker.breakers import Breakers
 from duetime.worker.paused_work import PausedWork
 from tests.proof.failing_worlds import RemovedGuards
+from tests.proof.world import LOSE_ALL
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
@@ -53,7 +54,7 @@ class World:
             if self.is_down:
                 raise ConnectionError("SES is down")
 
-        self.cloud = SimulatedCloud(app, start=NOON, faults=Faults(seed))
+        self.cloud = SimulatedCloud(app, start=NOON, faults=Faults(seed, lose_all=LOSE_ALL))
 
     def live(self):
         for number in range(12):

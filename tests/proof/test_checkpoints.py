@@ -18,6 +18,7 @@ from duetime.retry import RetryPolicy
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud
 from tests.proof.failing_worlds import RemovedGuards
+from tests.proof.world import LOSE_ALL
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
@@ -42,7 +43,9 @@ class World:
             self.handle(run)
 
         settings = Settings(max_recoveries=100)
-        self.cloud = SimulatedCloud(app, start=NOON, settings=settings, faults=Faults(seed))
+        self.cloud = SimulatedCloud(
+            app, start=NOON, settings=settings, faults=Faults(seed, lose_all=LOSE_ALL)
+        )
 
     def handle(self, run):
         done = run.last_checkpoint or 0

@@ -12,6 +12,7 @@ from duetime.model import slots
 from duetime.model.action import Status
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud
+from tests.proof.world import LOSE_ALL
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
@@ -34,7 +35,9 @@ class World:
             run.clock.wait_until(run.now() + payload.seconds * SECOND)
 
         settings = Settings(max_recoveries=100, timers=self.draw.choice(["eventbridge", "wheel"]))
-        self.cloud = SimulatedCloud(app, start=NOON, settings=settings, faults=Faults(seed))
+        self.cloud = SimulatedCloud(
+            app, start=NOON, settings=settings, faults=Faults(seed, lose_all=LOSE_ALL)
+        )
         self.store = self.cloud.memory.store
 
     def live(self):

@@ -5,7 +5,7 @@ from unittest.mock import PropertyMock, patch
 
 import pytest
 
-from duetime.jobs import known_region
+from duetime.jobs import trusted_reading
 from duetime.jobs.known_region import KnownRegion
 from duetime.testing.two_regions import FIRST, SECOND
 from duetime.wakeups.failover import Switch
@@ -46,7 +46,7 @@ def no_wait():
 
 
 def readings_that_are_trusted_for_ever():
-    return patch.object(known_region, "TRUSTED", timedelta(days=1))
+    return patch.object(trusted_reading, "TRUSTED", timedelta(days=1))
 
 
 def renewals_that_ignore_the_epoch():

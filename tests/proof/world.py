@@ -38,9 +38,11 @@ STEPS = [1, 20, 60, 300, 900]
 USUAL = {
     field.name: field.default
     for field in fields(Faults)
-    if field.name not in {"seed", "skew", "drop_message"}
+    if field.name not in {"seed", "skew", "drop_message", "lose_all"}
 }
-"""The default rate of each fault. SQS loses no message."""
+"""The default rate of each fault. SQS loses no message; a world loses them all at once, or none."""
+LOSE_ALL = 0.3
+"""In how many worlds all messages are lost at one instant, as by a purge of the queues or a restart."""
 
 
 def prove(seed):
@@ -68,7 +70,7 @@ class World:
         settings = self.policies.settings()
         self.ledger = Ledger()
         app = self.policies.app(self.draw)
-        self.faults = Faults(seed, skew=skew, **rates_of(self.draw))
+        self.faults = Faults(seed, skew=skew, lose_all=LOSE_ALL, **rates_of(self.draw))
         self.cloud = SimulatedCloud(
             app, start=NOON, settings=settings, faults=self.faults, on_commit=self.ledger
         )

@@ -71,4 +71,6 @@ class MemoryCloud(InProcessCloud):
         has_wheel = self.settings.timers == "wheel" or any(
             map(self.bookmarks.read, (BOOKMARK, WITHOUT_TIMERS))
         )
-        return earliest + (TURN - self.settings.near_limit if has_wheel else self.settings.grace)
+        if has_wheel:
+            return earliest + TURN - self.settings.near_limit
+        return earliest + (timedelta(0) if self.pauses.by_id else self.settings.grace)

@@ -9,12 +9,13 @@ A pause has a scope and a name. A process ignores scopes that it does not know. 
       │                        │ action at its own instant  │
 
 Each instant depends on the pause's end, the pause's id and the action's id alone. So the worker, the sweep
-and `duetime why` compute the same instant, and no write stores it.
+and `duetime why` compute the same instant, and no write stores it. Workers consume the messages of waiting
+work. The sweep looks at the rows when a pause ends, and later for lost messages (`WorkPause.looks`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -26,6 +27,7 @@ from duetime.errors import InvalidTime
 from duetime.ids import SYSTEM_TENANT, ActionId, TenantId
 from duetime.instant import LATEST, text
 from duetime.model.action import Action
+from duetime.model.active_region import TRUSTED
 from duetime.model.built_in import is_built_in
 
 SPREAD = timedelta(minutes=10)
@@ -33,8 +35,13 @@ SPREAD = timedelta(minutes=10)
 
 LONGEST_SPREAD = timedelta(hours=6)
 
-LATEST_MESSAGE = timedelta(minutes=15)
-"""How much later waiting work begins after an early end: its message may have been sent just before that."""
+LATEST_WAKE = timedelta(minutes=2)
+"""How much later waiting work begins after an early end: each process must know it, then the sweep looks."""
+
+LOOKED_AHEAD = timedelta(minutes=14)
+"""A look sends the messages of what may begin within this time; it is less than a queue's longest delay."""
+
+_NEXT_LOOK = timedelta(minutes=12)
 
 _SHARE_BITS = 32
 
@@ -168,7 +175,7 @@ class WorkPause:
         """When the last work that waits under it begins; None as above."""
         if self.end is None:
             return None
-        return self.end + self.spread_over(self.end) + (LATEST_MESSAGE if self.ended_early else timedelta(0))
+        return self.end + self.spread_over(self.end) + (LATEST_WAKE if self.ended_early else timedelta(0))
 
     @property
     def ended_early(self) -> bool:
@@ -202,6 +209,30 @@ class WorkPause:
         digest = sha256(f"{self.id}{ids.SEPARATOR}{work.id}".encode()).digest()
         share = int.from_bytes(digest[: _SHARE_BITS // 8], "big") / (1 << _SHARE_BITS)
         return self.end + self.spread_over(self.end) * share
+
+    def looks(self, late: Sequence[timedelta], skew: timedelta) -> Iterator[datetime]:
+        """Yield the instants at which a sweep looks at all rows that the pause may hold.
+
+        The first one sends the messages of what waits. The look at the end finds those that were lost. An
+        early end is known to all processes after `TRUSTED`: before, one might consume such a message. Of an
+        open breaker, the first look comes when no run has probed in time.
+
+        Args:
+            late: how long after the last action's instant each further look follows.
+            skew: how much clocks may differ.
+        """
+        if self.end is not None:
+            last = self.end + self.spread_over(self.end)
+            if not self.ended_early:
+                yield self.end - LOOKED_AHEAD
+            yield (at := self.end + TRUSTED + skew if self.ended_early else self.end)
+            while (at := at + _NEXT_LOOK) < last:
+                yield at
+        elif self.breaker is not None:
+            last = self.breaker.probe_until or self.breaker.probes_at
+        else:
+            return
+        yield from (last + span for span in late)
 
     def skipped_due_at(self, due_at: datetime) -> bool:
         """Return whether covered work that became due at an instant is skipped."""

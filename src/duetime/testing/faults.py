@@ -12,6 +12,8 @@ late                a write's caller gives up or repeats it; the first request a
 pause               a process pauses before or after a call, sometimes beyond its lease
 drop                a wake of a timer, job or pass is lost, or a batch of the stream
 drop_message        a message of a due queue is lost; off by default, since SQS loses none
+lose_all            all messages of all due queues are lost at one instant of the first two hours; off by
+                    default, too
 double              a wake, a message or a batch of stream records comes twice
 delay               the same come late: a message up to one minute, the others up to five
 reorder             messages overtake each other by some seconds
@@ -22,16 +24,18 @@ skew                the clocks of two processes differ by at most this
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import Self
+
+from duetime.instant import LATEST
 
 SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """The rates of faults, from 0 to 1, for each call, wake, message or record.
+    """The rates of faults, from 0 to 1, for each call, wake, message or record; `lose_all` for each cloud.
 
     Raises:
         ValueError: a rate is not from 0 to 1, or the skew is negative.
@@ -46,6 +50,7 @@ class Faults:
     pause: float = 0.02
     drop: float = 0.03
     drop_message: float = 0.0
+    lose_all: float = 0.0
     double: float = 0.03
     delay: float = 0.1
     reorder: float = 0.1
@@ -80,6 +85,13 @@ class Dice:
     def is_heads(self) -> bool:
         """Return True or False with equal probability."""
         return self.random.getrandbits(1) == 1
+
+    def lost_at(self, start: datetime) -> datetime:
+        """Return when all messages are lost, `LATEST` if never; it is drawn apart from other faults."""
+        draw = Random(f"lose all {self.faults.seed}")  # noqa: S311 - as above
+        if draw.random() >= self.faults.lose_all:
+            return LATEST
+        return start + timedelta(minutes=120 ** draw.random())
 
     def span(self, longest: timedelta) -> timedelta:
         """Return a duration up to `longest`; mostly a small part of it."""

@@ -10,6 +10,7 @@ from typing import Any
 from duetime.app import App
 from duetime.errors import DuetimeError
 from duetime.events.publish import PublishedFact
+from duetime.instant import LATEST
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import LEAD
 from duetime.jobs.reconcile import Reconciled
@@ -29,7 +30,7 @@ from duetime.testing.deliveries import Batch, FaultyQueues, FaultyStream, id_of,
 from duetime.testing.event_path import EventPath
 from duetime.testing.faults import Dice, Faults
 from duetime.testing.faulty import Args, FaultInjector
-from duetime.testing.journey import Journal, JournaledCloud
+from duetime.testing.journey import Journal, JournaledCloud, SimulationStuck
 from duetime.testing.message_counts import MessageCounts
 from duetime.testing.pass_liveness import MOST_TIME_OUTS, PassLiveness
 from duetime.testing.processes import Crashed, Process, ProcessClock, Processes, TimedOut, Workers
@@ -50,6 +51,7 @@ from duetime.worker.worker import Worker
 
 MAX_RECEIVES = 5
 """Receives of a message before it becomes a dead letter."""
+_MOST_DEPLOYS = 1_000
 
 
 class FaultyCloud(JournaledCloud):
@@ -77,7 +79,7 @@ class FaultyCloud(JournaledCloud):
         self.stream = FaultyStream[Wake](clock, self.dice, story, place_of, id_of)
         self.calls = FunctionCalls(self.dice, self.processes, story, self._judge)
         self._workers, self._counts, self._liveness = Workers(self.dice), MessageCounts(), PassLiveness()
-        self._swept_at = clock.now()
+        self._swept_at, self._lost_at = clock.now(), self.dice.lost_at(clock.now())
         self._works: dict[tuple[str, int], Worker] = {}
         self._hearts: list[SimulatedHeartbeat] = []
         self.dice.are_fair = True  # the first deploy has no faults
@@ -162,7 +164,7 @@ class FaultyCloud(JournaledCloud):
     def deploy(self, app: App, settings: Settings | None = None) -> Reconciled:
         """Deploy until it succeeds; other processes go on meanwhile, and time may pass."""
         done: list[Reconciled] = []
-        while not done:
+        for _ in range(_MOST_DEPLOYS):
             over: list[BaseException | None] = []
             self.processes.start(
                 Process("deploy", self.dice.skew()), partial(self._deploy, app, settings, done), over.append
@@ -171,7 +173,9 @@ class FaultyCloud(JournaledCloud):
                 self.clock.wait_until(self.next_at())
                 self.turn()
             self._judge("deploy", "", over[0])
-        return done[0]
+            if done:
+                return done[0]
+        raise SimulationStuck(f"{_MOST_DEPLOYS} deploys in a row have failed") from over[0]
 
     def _deploy(self, app: App, settings: Settings | None, done: list[Reconciled]) -> None:
         done.append(super().deploy(app, settings))
@@ -182,7 +186,7 @@ class FaultyCloud(JournaledCloud):
         self._works.clear()
 
     def _changed(self, change: Change) -> None:
-        process = self.processes.current
+        self._turns, process = 0, self.processes.current
         self._story.record_change(process.name, change)
         self.watch.check(process, change)
         self._tallies.check(change)
@@ -205,6 +209,7 @@ class FaultyCloud(JournaledCloud):
     def turn(self) -> None:
         """Do what is due now; `next_at` returns the time of what becomes due by that."""
         while True:
+            self._lose_all()
             self.processes.resume_due()
             self.trouble.late.arrive()
             if self.event_path is not None:
@@ -218,6 +223,16 @@ class FaultyCloud(JournaledCloud):
                 return
             self.run(delivery, *self.companions(delivery))
 
+    def _lose_all(self) -> None:
+        """Lose all messages, if that is due, also those of runs."""
+        if self.clock.now() < self._lost_at:
+            return
+        self._lost_at = LATEST
+        if not self.dice.are_fair:
+            self._story.record("queue", "", "✗ all messages are lost")
+            for receipt in self.queues.messages:
+                self.queues.delete(receipt)
+
     def next_at(self) -> datetime:
         """Return when the next work is due."""
         sources = (self.processes, self.stream, self.calls, self.trouble.late)
@@ -225,7 +240,7 @@ class FaultyCloud(JournaledCloud):
         others = [events_at, *(source.next_at() for source in sources)] + [
             hearts.next_at() for hearts in self._hearts
         ]
-        return min([super().next_at(), *(other for other in others if other is not None)])
+        return min([super().next_at(), self._lost_at, *(other for other in others if other is not None)])
 
     def _sweeps(self, now: datetime) -> bool:
         return super()._sweeps(now) and self._would_find(now)
@@ -237,7 +252,11 @@ class FaultyCloud(JournaledCloud):
             return True
         lateness = [now - due_at for shard in self.store.unsettled().values() for due_at in shard]
         since = now - self._swept_at + self.dice.faults.skew
-        return any(look <= late < look + since for late in lateness for look in self._looks)
+        pauses = self.pauses.list() if lateness else ()
+        looks = (at for pause in pauses for at in pause.looks(bands(self.settings), self.settings.clock_skew))
+        return any(look <= late < look + since for late in lateness for look in self._looks) or any(
+            at <= now < at + since for at in looks
+        )
 
     def _publish_facts(self, facts: Sequence[tuple[PublishedFact, datetime]]) -> None:
         if self.event_path is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from duetime.errors import BackendMisconfigured, DuetimeError, truncate
 from duetime.ids import DEFAULT_WORKER
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.model.action import Action, Status
-from duetime.model.work_pause import work_of
+from duetime.model.work_pause import LOOKED_AHEAD, work_of
 from duetime.ports.actions import ActionStore, DamagedRow, DuePage
 from duetime.ports.wakeups import Bookmarks, DueQueues, Routes
 from duetime.settings import Settings
@@ -40,13 +40,14 @@ class DueWindow(NamedTuple):
     """A part of one due shard: after the mark `start`, up to and including `until`.
 
     A mark is the text of an instant, or the cursor of a page, because thousands may share one due time.
-    `name` names the bookmark.
+    `name` names the bookmark. A look at held rows passes over those that no pause covers.
     """
 
     name: str
     shard: str
     start: str | None
     until: datetime
+    is_look: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class ScanResult:
     is_complete: bool = True
     """False if the time ran out or a shard failed; the next pass continues there."""
     oldest_due_age: float = 0.0
-    """Seconds by which the oldest overdue row that was not running was late; 0 without one."""
+    """Seconds by which the oldest row that was neither running nor held was late; 0 without one."""
     set_aside: tuple[SetAside, ...] = ()
     """Rows whose queue does not exist, or denies them."""
 
@@ -166,6 +167,14 @@ class DueScanner:
             self._report_stuck(aside.text)
         return total, marks
 
+    def is_look_due(self, since: datetime | None, now: datetime, late: Sequence[timedelta]) -> bool:
+        """Return whether a sweep must look at what pauses hold; False if they cannot be read, or not used."""
+        skew = self._settings.clock_skew
+        try:
+            return self._pauses is not None and self._pauses.is_look_due(since, now, late, skew)
+        except DuetimeError:
+            return False  # it stays due
+
     def _phase_sleep(self, stop_at: datetime) -> PhaseSleep | None:
         if not self._in_phase:
             return None
@@ -196,17 +205,18 @@ class DueScanner:
         while self._clock.now() < stop_at:
             page = self._store.due(window.shard, after=after, until=window.until, limit=PAGE, cursor=cursor)
             cursor = page.cursor
-            sent = self._send(page, sleep) if page.entries else _NOTHING
+            sent = self._send(page, sleep, window) if page.entries else _NOTHING
             yield sent, end_of(window) if cursor is None else _CURSOR + cursor
             if cursor is None:
                 return
 
-    def _send(self, page: DuePage, sleep: PhaseSleep | None) -> ScanResult:
+    def _send(self, page: DuePage, sleep: PhaseSleep | None, window: DueWindow) -> ScanResult:
         now = self._clock.now()
         damaged: list[DamagedRow] = []
         rows = self._store.get_rows([entry.ref for entry in page.entries], damaged=damaged)
         self._report_damaged(damaged)
-        waiting = [row for row in rows if self._needs_a_wake(row, now)]
+        ready = {row.ref: self._ready_at(row, now, window) for row in rows if self._may_run(row, now)}
+        waiting = [row for row in rows if ready.get(row.ref, instant.LATEST) <= now + LOOKED_AHEAD]
         messages = [message_of(row) for row in waiting]
         asides = send_wakes(
             messages,
@@ -218,33 +228,27 @@ class DueScanner:
             leaving=BackendMisconfigured,
         )
         late = [row for row in waiting if row.concurrency_key is None]  # others may wait for a slot
-        ages = [(now - row.due_at).total_seconds() for row in late]
+        ages = [(now - ready[row.ref]).total_seconds() for row in late]
         return ScanResult(
             len(waiting) - sum(aside.number for aside in asides),
             oldest_due_age=max([0.0, *ages]),
             set_aside=asides,
         )
 
-    def _needs_a_wake(self, row: Action, now: datetime) -> bool:
-        if self._is_held(row, now):
-            return False
+    def _may_run(self, row: Action, now: datetime) -> bool:
+        """Return whether a row is pending, or its run must have died."""
         if row.status is Status.PROCESSING and row.lease_until is not None:
             return row.lease_until + self._settings.clock_skew < now
         return row.status is Status.PENDING
 
-    def _is_held(self, row: Action, now: datetime) -> bool:
-        """Return whether a pause holds an overdue row: its message is replaced until the pause ends.
-
-        If no run has probed an open breaker that is due for it, the messages may be lost: then none is held.
-        """
-        if self._pauses is None or now - row.due_at < self._settings.grace:
-            return False
-        worker = self._routes.queue_for(row.type) or DEFAULT_WORKER
-        hold = self._pauses.hold_of(work_of(row, worker))
-        if hold is None:
-            return False
-        breaker = hold.pause.breaker
-        return breaker is None or not breaker.lacks_a_probe(now - self._settings.grace)
+    def _ready_at(self, row: Action, now: datetime, window: DueWindow) -> datetime:
+        """Return from when on a run of a row may begin; `LATEST` if that is not known."""
+        if self._pauses is None or (now - row.due_at < self._settings.grace and not window.is_look):
+            return row.due_at
+        work = work_of(row, self._routes.queue_for(row.type) or DEFAULT_WORKER)
+        if window.is_look and not self._pauses.may_cover(work):
+            return instant.LATEST
+        return self._pauses.ready_at(work, late=self._settings.grace, is_first=row.attempt == 0)
 
 
 def _are_behind(windows: Iterable[DueWindow]) -> bool:

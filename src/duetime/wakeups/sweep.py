@@ -5,12 +5,16 @@ it does not send a backlog again every minute. Bookmarks store how far each band
 was cut short, failed or was disabled for a day continues there. Stuck rows delay no rows behind them.
 
 Mostly no row is overdue. One read of a shard shows that all of its bands are empty.
+
+Rows that a pause or an open breaker holds are passed over, and their messages consumed. The sweep looks at
+all overdue rows when a pause ends, and in bands of time afterwards: see `WorkPause.looks`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import cache, partial
 
 from duetime import instant
 from duetime.clock import Clock
@@ -19,9 +23,12 @@ from duetime.model.metric import Metric
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.wakeups import Bookmarks
 from duetime.settings import Settings
-from duetime.wakeups.due_scanner import DueScanner, DueWindow, ScanResult, end_of
+from duetime.wakeups.due_scanner import DueScanner, DueWindow, ScanResult, end_of, is_cursor
 
 BOOKMARK = "sweep"
+
+_LOOK = "held/"
+"""Before a shard: the mark of the latest look at what pauses hold."""
 
 FENCED = "fenced/0"
 """A mark beside those of the bands, if the region that swept last has a standby: when it did."""
@@ -57,14 +64,17 @@ class Sweep:
         if not self._settings.enabled:
             return ScanResult()
         now = self._clock.now()
-        windows = list(self._windows(dict(self._bookmarks.read(BOOKMARK)), now))
+        marks = dict(self._bookmarks.read(BOOKMARK))
+        windows = list(self._windows(marks, now))
+        looks = list(self._looks(marks, windows))
         half = now + (stop_at - now) / 2  # reads that hang leave time for the windows
         empty = self._scanner.empty_shards(windows, stop_at=half)
         scanned = [window for window in windows if window.shard not in empty]
-        passed, moved = self._scanner.wake(scanned, stop_at=stop_at)
+        passed, moved = self._scanner.wake([*scanned, *looks], stop_at=stop_at)
         moved |= {window.name: end_of(window) for window in windows if window.shard in empty}
         begun = {window.name: window.start for window in windows if window.start is not None}
-        self._bookmarks.write(BOOKMARK, {**begun, **moved, **self._fenced(now)})
+        looked = {name: marks[name] for window in windows if (name := _LOOK + window.shard) in marks}
+        self._bookmarks.write(BOOKMARK, {**begun, **looked, **moved, **self._fenced(now)})
         if passed.oldest_due_age:
             self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
         return passed
@@ -82,6 +92,16 @@ class Sweep:
             for shard in shards:
                 name = f"{band}/{shard}"
                 yield DueWindow(name, shard, marks.get(name, at_first), now - late)
+
+    def _looks(self, marks: Mapping[str, str], windows: Iterable[DueWindow]) -> Iterator[DueWindow]:
+        """Yield the windows of all overdue rows, in each shard where a look at held ones is due."""
+        now, late = self._clock.now(), bands(self._settings)
+        is_due = cache(partial(self._scanner.is_look_due, now=now, late=late))
+        for shard in dict.fromkeys(window.shard for window in windows):
+            mark = marks.get(_LOOK + shard)
+            is_behind = mark is not None and is_cursor(mark)
+            if is_behind or is_due(None if mark is None else instant.parse(mark)):
+                yield DueWindow(_LOOK + shard, shard, mark if is_behind else None, now, is_look=True)
 
 
 def _shard_of(name: str) -> str:

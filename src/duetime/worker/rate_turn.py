@@ -154,6 +154,16 @@ class RateTurns:
     def __init__(self, handlers: Mapping[str, Handler], store: ActionStore, limits: KnownLimits) -> None:
         self._handlers, self._store, self._limits = handlers, store, limits
 
+    def require_limits(self, type_name: str) -> None:
+        """Check that the set limits are known, if a type has a rate limit.
+
+        Raises:
+            BackendUnavailable: they cannot be read.
+        """
+        handler = self._handlers.get(type_name)
+        if handler is not None and handler.rate is not None:
+            self._limits.require()
+
     def of(self, type_name: str, action_id: ids.ActionId) -> RateTurn | None:
         """Return the turn of an action; None if its type has no rate limit."""
         handler = self._handlers.get(type_name)

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from duetime import ids, instant
 from duetime.clock import Clock
 from duetime.declare.built_in import UNLISTED
-from duetime.declare.handler import RunCoroutine
+from duetime.declare.call_result import RunCoroutine
 from duetime.declare.handler_set import HandlerSet
 from duetime.errors import DuetimeError, truncate
 from duetime.jobs.end_hand_over import EndHandOver
@@ -35,6 +35,7 @@ from duetime.jobs.known_limits import KnownLimits
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.known_region import KnownRegion
 from duetime.jobs.plan import Plan, is_behind
+from duetime.jobs.trusted_reading import REREAD_AFTER
 from duetime.model.action import Action, Ending
 from duetime.model.backfill import backfill_ref_of
 from duetime.model.hand_over import has_timed_out
@@ -76,7 +77,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_SOONEST_WHILE_OFF = 60
+_SOONEST_WHILE_OFF = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,7 @@ class Worker:
         self._paused = PausedWork(known, handlers.worker, self._breakers.probed_by)
         self._rollover = Rollover(handlers, ports.routes)
         self._put_offs, self._region = PutOffs(), KnownRegion(ports.regions, clock)
+        self._rates = RateTurns(handlers.by_name, store, KnownLimits(ports.limits, clock))
         self._plan = Plan(store, jobs, clock=clock, settings=settings, meter=meter)
         end_hand_over = EndHandOver(store, lambda: jobs, settings=settings)
         self._hand_over = HandOverRun(store, self._region, clock, end_hand_over)
@@ -139,7 +141,7 @@ class Worker:
             handlers,
             heartbeat,
             self._region,
-            rates=RateTurns(handlers.by_name, store, KnownLimits(ports.limits, clock)),
+            rates=self._rates,
             clock=clock,
             settings=settings,
             instance=instance,
@@ -206,10 +208,11 @@ class Worker:
         delay = self._delay_of(message)
         if delay is not None:
             return self.put_off(delivery, delay)
-        is_stopped = not (self._region.is_active() or self._region.is_standby())
-        hold = None if is_stopped else self._hold_of(message)
-        if is_stopped or hold is not None:
-            return self._while_stopped(delivery, hold)
+        if not self._knows_limits_of(message):
+            return self._come_again(delivery, self._delay_while_stopped(message, REREAD_AFTER))
+        hold = self._hold_of(message)
+        if hold is not None:
+            return self._while_held(delivery, hold)
         if self._is_copy(message):
             return DeliveryResult.NOTHING_TO_DO
         self._clock.wait_until(message.due_at)
@@ -224,6 +227,17 @@ class Worker:
             return claim if isinstance(claim, MustBeAlone) else self._again(delivery, claim)
         return begun(self._execution(claim, delivery, since))
 
+    def _knows_limits_of(self, message: DueMessage) -> bool:
+        """Return whether this process knows the active region, the pauses, and the limits set for a type."""
+        try:
+            self._region.epoch()
+            self._known_pauses.knows_any()
+            self._rates.require_limits(message.type)
+        except DuetimeError as error:
+            log.warning("no run begins", extra={"type": message.type, "reason": truncate(error)})
+            return False
+        return True
+
     def _hold_of(self, message: DueMessage) -> Hold | None:
         """Return what holds a due message; None if its run may begin, also as the probe of a breaker."""
         hold = self._paused.hold_of(message)
@@ -232,22 +246,30 @@ class Worker:
         self._clock.wait_until(message.due_at)
         return None
 
-    def _while_stopped(self, delivery: Delivery, hold: Hold | None = None) -> DeliveryResult:
-        """Send the message again, unless another one is under way: no sweep sends one meanwhile.
+    def _while_held(self, delivery: Delivery, hold: Hold) -> DeliveryResult:
+        """Send the message again for the instant at which the hold ends, if that is near.
 
-        A pause with an end releases each action at an instant of its own, at which its message comes again.
+        The sweep wakes what waits longer. While a breaker is open, the message comes again to probe it.
         """
-        message, now = delivery.message, self._clock.now()
-        if hold is not None and message.is_keyed:
+        message, now, breaker = delivery.message, self._clock.now(), hold.pause.breaker
+        if message.is_keyed:
             self._claim.give_up(message)
-        if self._put_offs.is_under_way(message, instant.LATEST, now):
+        if breaker is not None:
+            seconds = delay_until(breaker.again_at(now), now, start="second")
+            return self._come_again(delivery, min(self._delay_while_stopped(message), seconds))
+        if hold.until - now > timedelta(seconds=LONGEST_DELAY):
             return DeliveryResult.NOTHING_TO_DO
-        seconds = self._delay_while_stopped(message)
-        if hold is not None:
-            until = hold.until if hold.pause.breaker is None else hold.pause.breaker.again_at(now)
-            seconds = min(seconds, delay_until(until, now, start="second"))
+        return self.put_off(delivery, delay_until(hold.until, now, start="second"))
+
+    def _come_again(self, delivery: Delivery, seconds: int) -> DeliveryResult:
+        """Send the message again, with a delay, unless one that comes by then replaces it."""
+        message, now = delivery.message, self._clock.now()
+        comes_at = now + timedelta(seconds=seconds)
+        until = message.replaced_until or instant.LATEST
+        if self._put_offs.is_under_way(message, until, now, by=comes_at):
+            return DeliveryResult.NOTHING_TO_DO
         result = self.put_off(delivery, seconds)
-        self._put_offs.sent(message, now + timedelta(seconds=seconds), instant.LATEST, now)
+        self._put_offs.sent(message, comes_at, until, now)
         return result
 
     def _again(
@@ -265,7 +287,7 @@ class Worker:
             return self._after_lease(delivery, claim.until)
         if isinstance(claim, Held):  # by a key, which only the row has
             keyed = replace(delivery, message=replace(delivery.message, is_keyed=True))
-            return self._while_stopped(keyed, claim.hold)
+            return self._while_held(keyed, claim.hold)
         is_keyed = delivery.message.is_keyed or ids.is_one_shot(delivery.message.ref.id)
         return self._wait(
             replace(delivery, message=replace(delivery.message, is_keyed=is_keyed)), claim.seconds
@@ -273,14 +295,8 @@ class Worker:
 
     def _after_lease(self, delivery: Delivery, lease_until: datetime) -> DeliveryResult:
         """Send the message again for the end of a lease, unless one that comes by then replaces it."""
-        message, now = delivery.message, self._clock.now()
-        seconds = min(delay_until(lease_until + self._settings.clock_skew, now) + 1, LONGEST_DELAY)
-        comes_at, until = now + timedelta(seconds=seconds), message.replaced_until or instant.LATEST
-        if self._put_offs.is_under_way(message, until, now, by=comes_at):
-            return DeliveryResult.NOTHING_TO_DO
-        result = self.put_off(delivery, seconds)
-        self._put_offs.sent(message, comes_at, until, now)
-        return result
+        ends_at = lease_until + self._settings.clock_skew
+        return self._come_again(delivery, min(delay_until(ends_at, self._clock.now()) + 1, LONGEST_DELAY))
 
     def _wait(self, delivery: Delivery, seconds: int) -> DeliveryResult:
         now = self._clock.now()
@@ -394,10 +410,10 @@ class Worker:
             return self._delay_while_stopped(message)
         return ROLL_OVER if self._rollover.needs_newer(message.type, message.payload_version) else None
 
-    def _delay_while_stopped(self, message: DueMessage) -> int:
+    def _delay_while_stopped(self, message: DueMessage, soonest: timedelta = _SOONEST_WHILE_OFF) -> int:
         # As long again as it has waited: a long stop costs each action four messages an hour.
-        late = int((self._clock.now() - message.due_at).total_seconds())
-        return min(max(late, _SOONEST_WHILE_OFF), LONGEST_DELAY)
+        late = max(self._clock.now() - message.due_at, soonest)
+        return min(int(late.total_seconds()), LONGEST_DELAY)
 
     def put_off(self, delivery: Delivery, seconds: int) -> DeliveryResult:
         """Send the message again, with a delay."""
