@@ -16,14 +16,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Coroutine, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duetime.model.hand_over import HandedOver
 from duetime.model.run import Run, RunTimedOut
 from duetime.retry import Fatal
-
-if TYPE_CHECKING:
-    import asyncio
 
 RunCoroutine = Callable[[Coroutine[Any, Any, None]], object]
 """Runs a coroutine that raises nothing, and returns when it has ended."""
@@ -74,24 +71,13 @@ def _ended(result: Any, run: Run, run_coroutine: RunCoroutine | None) -> object:
             if limit.expired():
                 raised.append(RunTimedOut(run.deadline))
 
-    runs_it = _runner_of(result.get_loop()) if asyncio.isfuture(result) else run_coroutine or asyncio.run
-    runs_it(caught())
+    run_it: RunCoroutine = run_coroutine or asyncio.run
+    if asyncio.isfuture(result) and not result.get_loop().is_running():
+        run_it = result.get_loop().run_until_complete
+    run_it(caught())
     if raised:
         raise raised[0]
     return returned[0]
-
-
-def _runner_of(loop: asyncio.AbstractEventLoop) -> RunCoroutine:
-    """Return what runs a coroutine on the loop of a future that the handler has begun itself."""
-    import asyncio  # noqa: PLC0415 - loaded already
-
-    if not loop.is_running():
-        return loop.run_until_complete
-    if asyncio._get_running_loop() is loop:  # noqa: SLF001 - the documented function raises without a loop
-        raise Fatal(
-            "the handler returned a future of the event loop that runs it, which cannot go on meanwhile"
-        )
-    return lambda coroutine: asyncio.run_coroutine_threadsafe(coroutine, loop).result()
 
 
 async def _last(result: Any) -> object:
@@ -99,5 +85,8 @@ async def _last(result: Any) -> object:
     from concurrent.futures import Future  # noqa: PLC0415 - as above
 
     while inspect.isawaitable(result) or isinstance(result, Future):
+        loop = result.get_loop() if asyncio.isfuture(result) else None
+        if loop not in {None, asyncio.get_running_loop()} and loop.is_running():
+            result = asyncio.run_coroutine_threadsafe(_last(result), loop)
         result = await (asyncio.wrap_future(result) if isinstance(result, Future) else result)
     return result

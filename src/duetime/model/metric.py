@@ -45,6 +45,8 @@ class Metric(StrEnum):
     """
     EXECUTED = "executed"
     FAILED = "failed"
+    OVERRAN = "overran"
+    """A run was executed, and ended after its time-out."""
     RETRIED = "retried"
     """An attempt failed, and another follows."""
     RECOVERED = "recovered"

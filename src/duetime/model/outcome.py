@@ -5,7 +5,7 @@ Pure; only this module sets precedence.
 ========================  =====================================================
 the handler               the action
 ========================  =====================================================
-returns                   executed
+returns                   executed; its message names an overrun
 raises ``Fatal``          failed
 raises ``Retry(after)``   pending after `after`, while the policy has attempts left
 raises ``Continue``       pending at once, if it stored another checkpoint; else as an error
@@ -66,7 +66,16 @@ UNDECIDED = Outcome(Ending.FAILED, "its approval has timed out: no decision came
 EXPIRED = Outcome(Ending.FAILED, "it expired; no run of it begins any more")
 PROBE_FAILED = "a probe of the breaker failed"
 """The beginning of the message of an attempt that no policy counts."""
+OVERRAN = "it ran past its time-out"
+"""The beginning of the message of an attempt that returned after its deadline."""
 NOT_BEGUN = Outcome(Ending.CANCELLED, "cancelled while a worker that died ran it; not begun again")
+
+
+def returned_at(now: datetime, deadline: datetime) -> Outcome:
+    """Return the outcome of a run whose handler has returned; a plain one may return after its deadline."""
+    if now <= deadline:
+        return SUCCEEDED
+    return replace(SUCCEEDED, message=f"{OVERRAN} by {(now - deadline).total_seconds():.1f} s")
 
 
 def of_error(error: BaseException) -> Outcome:

@@ -12,7 +12,7 @@ from duetime.model.built_in import CANARY, is_counted
 from duetime.model.hand_over import HandOverTerms, has_timed_out
 from duetime.model.lease import Settlement
 from duetime.model.metric import Metric
-from duetime.model.outcome import Outcome
+from duetime.model.outcome import OVERRAN, Outcome
 from duetime.ports.meter import UNMETERED, Meter
 
 log = logging.getLogger(__name__)
@@ -57,6 +57,10 @@ class RunLog:
         metered: Mapping[str, object] = {}
         if not is_put_off:
             metered = self._measure(action, counted, late, ran, has_line=has_line)
+        if counted is Metric.EXECUTED and (outcome.message or "").startswith(OVERRAN):
+            log.warning(Metric.OVERRAN.value, extra=log_fields(action) | {"reason": outcome.message})
+            if is_counted(action):
+                self._meter.add(Metric.OVERRAN, of=action)
         if has_line:
             word = "put off" if is_put_off else (counted or settlement.status).value
             if settlement.continues:

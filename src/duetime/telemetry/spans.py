@@ -78,6 +78,16 @@ class TraceSpan:
             self.set({ERROR_TYPE: kind})
             self._begun.add_event("exception", {"exception.type": kind, "exception.message": truncate(error)})
 
+    def current(self) -> AbstractContextManager[object]:
+        """Make it the current span within a block, also in another context."""
+        if self._begun is None:
+            return nullcontext()
+        from opentelemetry import trace as api  # noqa: PLC0415 - loaded already
+
+        return api.use_span(
+            self._begun, end_on_exit=False, record_exception=False, set_status_on_exception=False
+        )
+
     def failed(self, reason: object) -> None:
         """Mark it as an error."""
         if self._begun is not None:

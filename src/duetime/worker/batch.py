@@ -27,7 +27,6 @@ from duetime.clock import Clock
 from duetime.declare.call_result import RunCoroutine
 from duetime.errors import BackendUnavailable
 from duetime.model.lease import MustBeAlone
-from duetime.model.outcome import Outcome
 from duetime.model.run import WorkerDied
 from duetime.ports.wakeups import Delivery
 from duetime.worker.event_loop import SharedEventLoop
@@ -208,7 +207,8 @@ class _BatchInProgress:
     def _run(self, begun: Sequence[_Begun]) -> None:
         """Call the handler of claimed runs, and settle them."""
         try:
-            outcomes = self._outcomes(begun)
+            claims = [run.execution.run for run in begun]
+            outcomes = self.worker.run_many(claims, self.run_coroutine) if claims else ()
         except WorkerDied:
             raise
         except BaseException as error:  # noqa: BLE001 - of duetime's own, as without memory
@@ -225,14 +225,6 @@ class _BatchInProgress:
                 for run, outcome in zip(begun, outcomes, strict=True)
             ]
         )
-
-    def _outcomes(self, begun: Sequence[_Begun]) -> Sequence[Outcome | None]:
-        """Call the handler. A single run is in its own trace; several share none."""
-        if not begun:
-            return ()
-        claims = [run.execution.run for run in begun]
-        call = partial(self.worker.run_many, claims, self.run_coroutine)
-        return begun[0].context.run(call) if len(begun) == 1 else call()
 
     def _alone(self, number: int, delivery: Delivery, ends_at: datetime) -> None:
         """Handle a delivery while no other is under way, if its handler has the time that it may take.

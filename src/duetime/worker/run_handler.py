@@ -27,7 +27,7 @@ from duetime.model.action import Action
 from duetime.model.built_in import is_probe
 from duetime.model.event_chain import running_at
 from duetime.model.hand_over import HandedOver
-from duetime.model.outcome import SUCCEEDED, Outcome, leaves_of, of_error, put_off
+from duetime.model.outcome import SUCCEEDED, Outcome, leaves_of, of_error, put_off, returned_at
 from duetime.model.redaction import sensitive_values
 from duetime.model.run import Committing, ExternalWork, Run, WorkerDied
 from duetime.payload import Payload
@@ -41,6 +41,7 @@ from duetime.worker.commit import RunCommit
 from duetime.worker.hand_over import problem_of
 from duetime.worker.heartbeat import Heartbeat, WatchedRun
 from duetime.worker.rollover import ROLL_OVER, Rollover
+from duetime.worker.run_context import isolated
 
 log = logging.getLogger(__name__)
 log.addFilter(mask_traceback)
@@ -117,6 +118,9 @@ class RunHandler:
 
         `run_coroutine` runs an async handler.
         """
+        return isolated(partial(self._in_context, claimed, run_coroutine), claimed.span)
+
+    def _in_context(self, claimed: ClaimedRun, run_coroutine: RunCoroutine | None) -> Outcome | None:
         with self.masking([claimed.action]):
             prepared = self.prepare(claimed)
             return prepared if isinstance(prepared, Outcome) else self._run(claimed, *prepared, run_coroutine)
@@ -174,7 +178,7 @@ class RunHandler:
             return failed(claimed, problem) if problem else replace(SUCCEEDED, hand_over=returned)
         if is_probe(action.type):
             return replace(SUCCEEDED, message=self._wake_facts(claimed.delivery))
-        return SUCCEEDED
+        return returned_at(self._clock.now(), run.deadline)
 
     def watching(self, claimed: ClaimedRun, run: Run) -> AbstractContextManager[WatchedRun]:
         """Beat for a run within the block."""

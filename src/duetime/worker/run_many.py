@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from duetime.clock import Clock
@@ -15,11 +16,13 @@ from duetime.declare.handler import Handler
 from duetime.errors import InvalidCommit
 from duetime.model.action import Ending
 from duetime.model.event_chain import running_at
-from duetime.model.outcome import SUCCEEDED, Outcome, of_error, put_off
+from duetime.model.outcome import SUCCEEDED, Outcome, of_error, put_off, returned_at
 from duetime.model.run import Entry, Run, WorkerDied
+from duetime.telemetry.spans import TraceSpan
 from duetime.worker.commit import RunCommit
 from duetime.worker.hand_over import refuse_hand_over
 from duetime.worker.heartbeat import WatchedRun
+from duetime.worker.run_context import isolated
 from duetime.worker.run_handler import ClaimedRun, RunHandler, failed
 
 
@@ -67,6 +70,12 @@ class RunMany:
             claims: claimed runs of one type.
             run_coroutine: runs an async handler.
         """
+        span = claims[0].span if len(claims) == 1 else TraceSpan()  # several share no trace
+        return isolated(partial(self._in_context, claims, run_coroutine), span)
+
+    def _in_context(
+        self, claims: Sequence[ClaimedRun], run_coroutine: RunCoroutine | None
+    ) -> Sequence[Outcome | None]:
         outcomes: dict[int, Outcome | None] = {}
         with ExitStack() as stack:
             ready: dict[int, _Ready] = {}
@@ -104,9 +113,21 @@ class RunMany:
             except BaseException as error:  # noqa: BLE001 - none leaves a run without an outcome
                 raised, items = error, items or dict(ready)
             return {
-                number: _outcome_of(ready[number], batch, raised) if number in items else None
+                number: self._outcome_of(ready[number], batch, raised) if number in items else None
                 for number in ready
             }
+
+    def _outcome_of(self, item: _Ready, batch: Batch[Any], raised: BaseException | None) -> Outcome:
+        """Return the outcome of a run: its own failure comes before what the handler raised."""
+        if item.run.committed is not None:
+            return SUCCEEDED
+        if (own := batch.failure_of(item.run)) is not None:
+            return failed(item.claimed, own)
+        if raised is None:
+            return returned_at(self._clock.now(), item.run.deadline)
+        if of_error(raised).ending is Ending.CANCELLED and not item.run.cancelled:
+            return put_off(timedelta(0), "another run of its batch was cancelled: it runs again")
+        return failed(item.claimed, raised)
 
 
 def _batch_of(items: Iterable[_Ready]) -> Batch[Any]:
@@ -115,16 +136,3 @@ def _batch_of(items: Iterable[_Ready]) -> Batch[Any]:
         if isinstance(run.committing, _ItemCommit):
             run.committing.batch, run.committing.run = batch, run
     return batch
-
-
-def _outcome_of(item: _Ready, batch: Batch[Any], raised: BaseException | None) -> Outcome:
-    """Return the outcome of a run: its own failure comes before what the handler raised."""
-    if item.run.committed is not None:
-        return SUCCEEDED
-    if (own := batch.failure_of(item.run)) is not None:
-        return failed(item.claimed, own)
-    if raised is None:
-        return SUCCEEDED
-    if of_error(raised).ending is Ending.CANCELLED and not item.run.cancelled:
-        return put_off(timedelta(0), "another run of its batch was cancelled: it runs again")
-    return failed(item.claimed, raised)
