@@ -16,7 +16,7 @@ from duetime.aws.job_items import STATE, holder, job_key, to_state
 from duetime.aws.keys import Item, payload_key, slots_key
 from duetime.aws.payloads import DynamoPayloads
 from duetime.aws.restored_rows import RestoredRows, free_lock
-from duetime.aws.slot_items import line_entry, time_to_live
+from duetime.aws.slot_items import holders_entry, line_entry, time_to_live
 from duetime.aws.tenant_items import forget_in_job
 from duetime.aws.transactions import update, write
 from duetime.clock import SystemClock
@@ -103,13 +103,13 @@ def stored(fence, number):
 STORED = replace(RUN, checkpoint=Checkpoint("1", 8, 3))
 DAMAGED = {"status": None, "fence": None}
 PROCESSING_MINE = (*statuses(Status.PROCESSING), *around("fence", 8))
-PENDING_AS_READ = (*statuses(Status.PENDING), *around("gen", 7))
-FAILED_AS_READ = (*statuses(Status.FAILED), *around("gen", 7))
+PENDING_AS_READ = (*statuses(Status.PENDING), *around("generation", 7))
+FAILED_AS_READ = (*statuses(Status.FAILED), *around("generation", 7))
 OF_ACTIONS = {
     "claim": Table(
         conditions.claim(terms(NOON)),
         to_item(PENDING),
-        ({"due_at": at(NOON - TICK)}, {"expires_at": at(NOON + TICK)}, *around("gen", 7)),
+        ({"due_at": at(NOON - TICK)}, {"expires_at": at(NOON + TICK)}, *around("generation", 7)),
         (
             *statuses(Status.PENDING),
             {"due_at": at(NOON + TICK)},
@@ -312,7 +312,7 @@ OF_ACTIONS = {
         (),
         (
             *PROCESSING_MINE,
-            *around("gen", 7),
+            *around("generation", 7),
             {"lease_until": at(LEASE_END + TICK)},
             {"lease_until": at(LEASE_END - TICK)},
             {"lease_until": None},
@@ -325,7 +325,7 @@ OF_ACTIONS = {
         (),
         (
             *PROCESSING_MINE,
-            *around("gen", 7),
+            *around("generation", 7),
             {"lease_until": at(LEASE_END + TICK)},
             {"lease_until": at(LEASE_END - TICK)},
             {"lease_until": None},
@@ -396,7 +396,7 @@ OF_JOBS = {
         job_conditions.postpone(JOB, NOON + 2 * HOUR, 1),
         to_state(JOB),
         (),
-        (*REVISION, {"attend_at": at(JOB.maintain_at + TICK)}, {"attend_at": at(JOB.maintain_at - TICK)}),
+        (*REVISION, {"maintain_at": at(JOB.maintain_at + TICK)}, {"maintain_at": at(JOB.maintain_at - TICK)}),
     ),
     "claim beside other runs": Table(
         as_claimed(JOB, hold=LockRequirement.UNCHANGED), to_state(JOB), (lock(running=OTHER),), REVISION
@@ -497,11 +497,11 @@ OF_JOBS = {
 ONE, TWO, NEXT, LATER, LAST = (
     replace(fresh(STORE), concurrency_key="till", concurrency_limit=2, fence=fence) for fence in range(3, 8)
 )
-TOKEN = f"fence:{ONE.id}"
+TOKEN = 3
 
 
 def slots(holders, *waiting):
-    """Return the slots of a key as read; no holder's token is a fence of another value of the change."""
+    """Return the slots of a key as read."""
     tokens = {row.id: fence for row, fence in holders.items()}
     return KeySlots(ONE.tenant_id, "till", tokens, tuple(row.id for row in waiting), NOON)
 
@@ -510,14 +510,15 @@ def line(*rows):
     return {"waiting": {"L": [line_entry(row.id) for row in rows]}}
 
 
-def held(*rows):
-    return {"holders": {"SS": [row.id for row in rows]}}
+def held(*rows, token=TOKEN):
+    """Return rows as holders; the first one has that token."""
+    first, *others = rows
+    return {"holders": holders_entry({first.id: token} | {row.id: row.fence for row in others})}
 
 
 def item_of(read):
     item = slots_key(read.tenant_id, read.key) | {"ttl": time_to_live(read.taken_at)}
-    item |= {f"fence:{holder}": {"N": str(fence)} for holder, fence in read.holders.items()}
-    item |= {"holders": {"SS": [*read.holders]}} if read.holders else {}
+    item |= {"holders": holders_entry(read.holders)} if read.holders else {}
     entries = [line_entry(action_id) for action_id in read.waiting]
     item |= {"waiting": {"L": entries}} if entries else {}
     return item | (MARKED if read.has_tail else {})
@@ -535,49 +536,65 @@ def moved(read, *, accepts=(), rejects, **move):
 FULL_LINE = {"waiting": {"L": [{"S": str(number)} for number in range(MOST_WAITING)]}}
 ROOM_IN_LINE = {"waiting": {"L": FULL_LINE["waiting"]["L"][1:]}}
 MARKED = {"tail": {"BOOL": True}}
-ANOTHER_TOKEN = around(TOKEN, 3)
-STAMP = int(time_to_live(NOON)["N"])
+NONE_HELD = {"holders": holders_entry({})}
+ANOTHER_TOKEN = (held(ONE, token=2), held(ONE, token=4))
 OF_SLOTS = {
-    "take": take(
+    "take the first slot": take(
         ONE,
         slots({}),
-        accepts=(held(TWO), line(), held(TWO) | line()),
-        rejects=(held(TWO, NEXT), held(ONE), line(TWO), held(TWO) | line(NEXT), MARKED),
+        accepts=(NONE_HELD, line(), NONE_HELD | line()),
+        rejects=(held(TWO), held(ONE), line(TWO), MARKED),
+    ),
+    "take": take(
+        ONE,
+        slots({TWO: 4}),
+        accepts=(held(NEXT), line(), NONE_HELD),
+        rejects=(
+            *(held(TWO, NEXT), held(TWO, NEXT, LATER), held(ONE)),
+            *({"holders": None}, line(TWO), held(TWO) | line(NEXT), MARKED),
+        ),
+    ),
+    "take the first slot beside a line": take(
+        ONE,
+        slots({}, NEXT, LATER),
+        accepts=(NONE_HELD,),
+        rejects=(held(TWO), held(ONE), line(NEXT), line(NEXT, LATER, LAST), MARKED),
     ),
     "take beside a line": take(
         ONE,
-        slots({}, NEXT, LATER),
-        accepts=(held(TWO),),
+        slots({TWO: 4}, NEXT, LATER),
+        accepts=(held(LAST),),
         rejects=(held(TWO, NEXT), held(ONE), line(NEXT), line(NEXT, LATER, LAST), MARKED),
     ),
     "take beside a tail": take(
         ONE,
-        replace(slots({}), has_tail=True),
-        accepts=(held(TWO), line(), {"tail": None}),
+        replace(slots({TWO: 4}), has_tail=True),
+        accepts=(held(LAST), line(), {"tail": None}),
         rejects=(held(TWO, NEXT), held(ONE), line(TWO)),
     ),
     "take beside a line with a tail": take(
         ONE,
-        replace(slots({}, NEXT, LATER), has_tail=True),
-        accepts=(held(TWO), {"tail": None}),
+        replace(slots({TWO: 4}, NEXT, LATER), has_tail=True),
+        accepts=(held(LAST), {"tail": None}),
         rejects=(held(TWO, NEXT), held(ONE), line(NEXT), line(NEXT, LATER, LAST)),
     ),
     "take again": take(
         replace(ONE, fence=4),
         slots({ONE: 3}),
-        accepts=({TOKEN: None}, line(TWO), held(ONE, TWO)),
-        rejects=({TOKEN: {"N": "4"}}, {TOKEN: {"N": "5"}}, held(TWO), {"holders": None}),
+        accepts=(line(TWO), held(ONE, TWO)),
+        rejects=(held(ONE, token=4), held(ONE, token=5), held(TWO), {"holders": None}),
     ),
     "wait": Table(
         slot_changes.wait(ONE),
         item_of(slots({TWO: 4, NEXT: 5})),
         (line(), ROOM_IN_LINE, held(TWO, NEXT, LATER)),
-        (held(TWO), {"holders": None}, FULL_LINE, MARKED),
+        (held(TWO), NONE_HELD, {"holders": None}, FULL_LINE, MARKED),
     ),
     "pass to the first of the line": moved(
         slots({}, NEXT, LATER),
         passed=(NEXT,),
         dropped=frozenset({0}),
+        accepts=(NONE_HELD,),
         rejects=(held(TWO), line(LATER, NEXT), {"waiting": None}),
     ),
     "free": moved(
@@ -585,20 +602,6 @@ OF_SLOTS = {
         freed=ONE.id,
         accepts=(line(), held(ONE, TWO), {"ttl": {"N": "1"}}),
         rejects=(*ANOTHER_TOKEN, held(TWO), line(TWO), line(TWO, NEXT, LATER), MARKED),
-    ),
-    "free before a retry": moved(
-        slots({ONE: 3}),
-        freed=ONE.id,
-        may_run_again=True,
-        accepts=(line(), held(ONE, TWO)),
-        rejects=(
-            *ANOTHER_TOKEN,
-            held(TWO),
-            line(TWO),
-            line(TWO, NEXT, LATER),
-            *around("ttl", STAMP),
-            MARKED,
-        ),
     ),
     "free beside a line": moved(
         slots({ONE: 3, TWO: 4}, NEXT),
@@ -612,7 +615,10 @@ OF_SLOTS = {
         passed=(NEXT,),
         dropped=frozenset({0}),
         accepts=(line(NEXT),),
-        rejects=(*ANOTHER_TOKEN, held(ONE, TWO), held(TWO), line(LATER, NEXT), {"waiting": None}),
+        rejects=(
+            *ANOTHER_TOKEN,
+            *(held(ONE, TWO), held(TWO), {"holders": None}, line(LATER, NEXT), {"waiting": None}),
+        ),
     ),
     "free and pass to the second": moved(
         slots({ONE: 3}, NEXT, LATER),
@@ -623,7 +629,10 @@ OF_SLOTS = {
         rejects=(*ANOTHER_TOKEN, held(ONE, TWO), held(TWO), line(LATER, NEXT), line(LATER)),
     ),
     "pass to one that is not in the line": moved(
-        slots({ONE: 3}), passed=(NEXT,), accepts=(line(TWO),), rejects=(held(ONE, TWO), held(TWO))
+        slots({ONE: 3}),
+        passed=(NEXT,),
+        accepts=(line(TWO),),
+        rejects=(*ANOTHER_TOKEN, held(ONE, TWO), held(TWO)),
     ),
     "pass to two of the line": moved(
         slots({ONE: 3}, TWO, NEXT, LATER, LAST),
@@ -833,7 +842,7 @@ def test_an_item_whose_time_to_live_has_passed_is_deleted_and_no_other(table):
     assert left == {"future", "text", "none"}
 
 
-@pytest.mark.parametrize("values", [{}, *PROCESSING_MINE, *around("gen", 7)], ids=str)
+@pytest.mark.parametrize("values", [{}, *PROCESSING_MINE, *around("generation", 7)], ids=str)
 def test_a_restored_run_is_held_only_as_it_was_read(table, values):
     item = with_values(to_item(RUN), values)
     table.client.put_item(TableName=table.name, Item=item)

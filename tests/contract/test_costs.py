@@ -341,10 +341,10 @@ def with_slot(store, action, queues):
 
 def free(store, won, queues):
     pass_slots = PassSlots(store, queues, queues, clock=TurnedClock(NOON), skew=SKEW)
-    pass_slots.free(won.action, won.slots, Status.EXECUTED)
+    pass_slots.free(won.action, won.token)
 
 
-def test_a_claim_with_a_slot_is_three_small_reads_and_two_writes(local_table, store, queues):
+def test_a_claim_with_a_slot_is_two_small_reads_and_two_writes(local_table, store, queues):
     action = keyed(store)
     with metered_by_rule(local_table.client) as bill:
         assert isinstance(with_slot(store, action, queues), ClaimWon)

@@ -1,4 +1,4 @@
-"""Concurrency keys in DynamoDB: their items, lost answers, contention, and workers of 0.1.0."""
+"""Concurrency keys in DynamoDB: their items, lost answers, and contention."""
 
 from collections import deque
 from functools import partial
@@ -14,9 +14,7 @@ from duetime.model.lease import NeedsSlot, SettleResult
 from duetime.model.slots import MOST_WAITING
 from duetime.model.transition import started
 from duetime.testing.contract.slots import (
-    ENDS,
     KEY,
-    begin,
     holders,
     holding,
     keyed,
@@ -27,30 +25,20 @@ from duetime.testing.contract.slots import (
 )
 from duetime.testing.contract.specimens import (
     ACME,
-    HOUR,
     NOON,
     ORPHANED_AT,
-    SECOND,
     end,
     fresh,
     stored_row,
     terms,
 )
-from duetime.worker.claim_results import ClaimWon, Waiting
 from tests.contract.networks import LosesAnAnswer
-from tests.contract.slots_0_1_0 import OldWorker
-from tests.slots import claim_of
 
 
 @pytest.fixture
 def steady(table):
     """A store over the table, which nothing befalls."""
     return table.store()
-
-
-@pytest.fixture
-def old(table):
-    return OldWorker(table)
 
 
 def item(table):
@@ -85,8 +73,7 @@ OFTEN = 99
 def test_slots_are_an_item_of_their_tenants_that_expires_when_unused_for_days(table, steady):
     run = holding(steady)
     slots = item(table)
-    assert slots["holders"] == {"SS": [run.id]}
-    assert slots[f"fence:{run.id}"] == {"N": "0"}
+    assert slots["holders"] == {"M": {run.id: {"N": "0"}}}
     assert int(slots["ttl"]["N"]) == int(NOON.timestamp()) + 60 * 3600
     assert not slots.keys() & {"status", "due_shard", "correlation", "failed"}
 
@@ -104,16 +91,12 @@ def test_an_action_without_a_concurrency_key_is_one_item(table, steady):
     assert len(table.client.scan(TableName=table.name)["Items"]) == 1
 
 
-def test_a_freed_slot_leaves_neither_holders_nor_a_token(table, steady):
-    run = holding(steady)
-    steady.move_slots(move_of(steady, run))
-    assert item(table).keys() == {"pk", "sk", "ttl"}
-
-
-def test_a_passed_slot_leaves_the_token_of_its_holder_alone(table, steady):
+def test_a_slot_that_was_passed_or_freed_leaves_nothing_of_its_holder(table, steady):
     run, (first,) = holding(steady), waiting(steady)
     steady.move_slots(move_of(steady, run, first))
-    assert {name for name in item(table) if name.startswith("fence:")} == {f"fence:{first.id}"}
+    assert item(table)["holders"] == {"M": {first.id: {"N": "0"}}}
+    steady.move_slots(move_of(steady, first))
+    assert item(table)["holders"] == {"M": {}}
 
 
 def test_a_holder_whose_row_was_removed_is_evicted(table, steady):
@@ -158,7 +141,7 @@ def test_a_claim_with_a_slot_whose_response_comes_after_its_eviction_is_lost(tab
     with pytest.raises(BackendUnavailable):
         worker.claim_row(action, claimed)
     assert not worker.claim_row(action, claimed)
-    assert worker.claim(action.ref, terms(ORPHANED_AT, nonce=claimed.claim_nonce)) == NeedsSlot()
+    assert worker.claim(action.ref, terms(ORPHANED_AT, nonce=claimed.nonce)) == NeedsSlot()
 
 
 def test_a_pass_whose_response_was_lost_succeeds_when_repeated(table, steady):
@@ -203,85 +186,6 @@ def test_a_damaged_item_of_a_key_is_unreadable(table, steady, name):
     table.client.put_item(TableName=table.name, Item={**item(table), name: {"BOOL": True}})
     with pytest.raises(UnreadableRow):
         slots_of(steady)
-
-
-def test_a_run_of_0_1_0_holds_its_slot_and_its_settle_frees_it(old, steady):
-    run, other = keyed(steady), keyed(steady)
-    claimed = started(run, terms())
-    assert old.claim_slot(run, claimed)
-    assert slots_of(steady).holders == {run.id: None}
-    assert not begin(steady, other.ref)
-    assert steady.wait_for_slot(other, slots_of(steady))
-    assert old.settle(claimed, end(Status.EXECUTED))
-    assert isinstance(claim_of(steady).with_slot(other, terms()), ClaimWon)
-
-
-def test_0_1_0_takes_no_slot_that_a_run_or_its_successor_in_the_line_holds(old, steady):
-    run, (first,), other = holding(steady), waiting(steady), keyed(steady)
-    assert not old.claim_slot(other, started(other, terms()))
-    steady.move_slots(move_of(steady, run, first))
-    assert not old.claim_slot(other, started(other, terms()))
-
-
-@pytest.mark.parametrize("status", ENDS)
-def test_0_1_0_evicts_what_a_settle_has_left(old, steady, status):
-    run, other = holding(steady), keyed(steady)
-    steady.settle(run, end(status))
-    assert old.evict(stored_row(steady, run.ref))
-    assert old.claim_slot(other, started(other, terms()))
-
-
-def test_a_run_that_0_1_0_evicts_before_its_claim_never_begins(old, steady):
-    action, other = keyed(steady), keyed(steady)
-
-    class Evicted(type(steady)):
-        def claim_row(self, row, claimed):
-            assert old.evict(row)
-            assert old.claim_slot(other, started(other, terms()))
-            return steady.claim_row(row, claimed)
-
-    worker = object.__new__(Evicted)
-    worker.__dict__.update(steady.__dict__)
-    assert claim_of(worker).with_slot(action, terms()) is None
-    assert stored_row(steady, action.ref).status is Status.PENDING
-    assert old.holders(action) == {other.id}
-
-
-def test_0_1_0_evicts_no_run_that_has_begun(old, steady):
-    action = keyed(steady)
-    take(steady, action)
-    begin(steady, action.ref)
-    assert not old.evict(action)
-    assert old.holders(action) == {action.id}
-
-
-def test_a_late_free_frees_no_slot_that_0_1_0_has_taken_since(old, steady):
-    """It leaves no token, but the item has another time to live."""
-    run = holding(steady)
-    late = move_of(steady, run, may_run_again=True)
-    steady.settle(run, end(Status.PENDING))
-    row = stored_row(steady, run.ref)
-    assert old.evict(row)
-    for second in range(3):
-        again = started(row, terms(NOON + 2 * HOUR + second * SECOND))
-        assert old.claim_slot(row, again)
-        assert not steady.move_slots(late)
-        assert old.settle(again, end(Status.PENDING))
-        row = stored_row(steady, run.ref)
-
-
-def test_a_dead_run_of_0_1_0_is_taken_over_with_its_slot(old, steady):
-    run = keyed(steady)
-    assert old.claim_slot(run, started(run, terms()))
-    won = claim_of(steady, now=ORPHANED_AT).with_slot(stored_row(steady, run.ref), terms(ORPHANED_AT))
-    assert (won.action.fence, won.slots.holders[run.id]) == (2, 1)
-
-
-def test_an_action_behind_a_run_of_0_1_0_waits_in_line_and_checks_soon(old, steady):
-    run, other = keyed(steady), keyed(steady)
-    assert old.claim_slot(run, started(run, terms()))
-    assert claim_of(steady).with_slot(other, terms()) == Waiting(2)
-    assert slots_of(steady).waiting == (other.id,)
 
 
 def test_a_rejected_commit_and_an_evicted_one_leave_the_slots_as_they_are(table, steady):

@@ -87,7 +87,6 @@ def look(store, action, after, jitter_draw=0.5):
 
 
 IN_LINE = [(0, 300), (299, 300), (400, 400), (720, 720), (9_000, 720)]
-BEHIND_0_1_0 = [(0, 2), (4, 2), (8, 2), (20, 5), (100, 25), (240, 60), (280, 60)]
 
 
 @pytest.mark.parametrize(("waited", "seconds"), IN_LINE)
@@ -112,16 +111,6 @@ def test_action_beyond_a_full_line_joins_its_tail_and_checks_as_the_others_do(st
         assert [entry.action_id for entry in store.tail(ACME, KEY, limit=9)] == [action.id]
 
 
-@pytest.mark.parametrize(("waited", "seconds"), BEHIND_0_1_0)
-def test_action_behind_a_holder_of_0_1_0_checks_as_it_did(store, waited, seconds):
-    run = holding(store)
-    keep_alive(store, run)
-    store.slots.by_key[ACME, KEY] = replace(slots_of(store), holders={run.id: None})
-    action = keyed(store)
-    assert look(store, action, waited * SECOND) == Waiting(seconds)
-    assert slots_of(store).waiting == (action.id,)
-
-
 def keep_alive(store, run):
     assert store.renew(run, NOON + 9 * HOUR)
 
@@ -144,8 +133,8 @@ def test_run_takes_slot_of_dead_run_and_increases_its_fence(store):
     dead, action = holding(store), keyed(store)
     taken = look(store, action, ORPHANED_AT - NOON)
     assert isinstance(taken, ClaimWon)
-    assert taken.slots.holders == {action.id: action.fence}
-    assert holders(store) == {action.id}
+    assert taken.token == action.fence
+    assert slots_of(store).holders == {action.id: action.fence}
     assert stored_row(store, dead.ref).fence == dead.fence + 1
 
 
@@ -183,39 +172,8 @@ def test_run_whose_fence_has_changed_since_its_take_takes_its_slot_again(store):
     action = keyed(store)
     take(store, action)
     store.write(action, replace(action, fence=1))
-    assert look(store, action, SECOND).slots.has_token(replace(action, fence=1))
-
-
-def test_claim_with_late_response_is_won_with_its_slot(store):
-    class LosesAnAnswer(MemoryStore):
-        def claim_row(self, row, claimed):
-            return super().claim_row(row, claimed) and False
-
-    store = LosesAnAnswer()
-    action = keyed(store)
-    taken = look(store, action, SECOND)
-    assert taken.action == stored_row(store, action.ref)
-    assert (taken.action.fence, taken.slots.holders[action.id]) == (1, 0)
-
-
-@pytest.mark.parametrize("is_cancelled", [False, True])
-def test_run_whose_slot_was_taken_from_it_before_it_began_ends_without_its_handler(store, is_cancelled):
-    class EvictedBy010(MemoryStore):
-        """0.1.0 evicts a pending holder without its fence, between its take and its claim."""
-
-        def claim_row(self, row, claimed):
-            self.slots.by_key.clear()
-            is_claimed = super().claim_row(row, claimed)
-            if is_cancelled:
-                self.ask_to_cancel(claimed, by="ann", at=NOON)
-            return is_claimed
-
-    store = EvictedBy010()
-    action = keyed(store)
-    assert look(store, action, SECOND) is None
-    row = stored_row(store, action.ref)
-    assert row.status is (Status.CANCELLED if is_cancelled else Status.PENDING)
-    assert row.generation == (1 if is_cancelled else 2)
+    assert look(store, action, SECOND).token == 1
+    assert slots_of(store).holders == {action.id: 1}
 
 
 def test_contended_key_delays_message_without_failure(store):
@@ -257,12 +215,12 @@ def test_message_of_long_overdue_action_is_replaced_until_next_deep_sweep(store)
 def test_message_has_key_flag_and_looks_until(store, options):
     message = replace(message_of(keyed(store)), **{"is_keyed": False, **options})
     assert from_json(to_json(message, delay=7)) == (message, 7)
-    stored = [name.replace("replaced_until", "looks_until") for name in options]
-    assert set(json.loads(to_json(message))) & {"is_keyed", "looks_until"} == set(stored)
+    stored = [name.replace("replaced_until", "replaced_until") for name in options]
+    assert set(json.loads(to_json(message))) & {"is_keyed", "replaced_until"} == set(stored)
 
 
 @pytest.mark.parametrize(
-    "options", [{"looks_until": "soon"}, {"looks_until": 7}, {"looks_until": []}], ids=str
+    "options", [{"replaced_until": "soon"}, {"replaced_until": 7}, {"replaced_until": []}], ids=str
 )
 def test_message_with_invalid_instant_is_unreadable(store, options):
     with pytest.raises(UnreadableMessage):

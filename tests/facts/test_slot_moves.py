@@ -21,7 +21,7 @@ ROW = Action(
     concurrency_key="k",
     fence=2,
 )
-SLOTS = KeySlots("acme", "k", {"a": 2, "old": None}, ("x", "y", "z"), NOON)
+SLOTS = KeySlots("acme", "k", {"a": 2, "b": 1}, ("x", "y", "z"), NOON)
 
 
 def named(*names):
@@ -32,11 +32,15 @@ def test_a_row_has_a_token_only_if_it_holds_a_slot_with_its_fence():
     assert SLOTS.has_token(ROW)
     assert not SLOTS.has_token(replace(ROW, fence=3))
     assert not SLOTS.has_token(replace(ROW, id="x"))
-    assert not SLOTS.has_token(replace(ROW, id="old", fence=0))
 
 
-def test_the_other_holders_of_a_key_are_all_but_the_action():
-    assert [SLOTS.others(name) for name in ("a", "x")] == [1, 2]
+@pytest.mark.parametrize(
+    ("action_id", "limit", "is_full"), [("x", 2, True), ("x", 3, False), ("a", 1, False)]
+)
+def test_a_key_is_full_for_an_action_without_a_slot_if_as_many_as_its_limit_hold_one(
+    action_id, limit, is_full
+):
+    assert SLOTS.is_full_for(replace(ROW, id=action_id, concurrency_limit=limit)) is is_full
 
 
 def test_the_line_before_the_tail_is_bounded():
@@ -68,7 +72,7 @@ def test_a_move_shortens_the_line_appends_the_tail_and_passes_the_slots():
         before=SLOTS, freed="a", passed=(passed,), dropped=frozenset({1}), appended=("w",), at=NOON
     )
     assert move.waiting == ("x", "z", "w")
-    assert move.holders == {"old": None, "y": 5}
+    assert move.holders == {"b": 1, "y": 5}
     assert not move.needs_same_line
     assert replace(move, passed=()).needs_same_line
     assert not replace(move, passed=(), freed=None).needs_same_line
@@ -90,7 +94,7 @@ def test_a_move_is_done_if_the_slots_are_as_it_leaves_them():
     move = SlotMove(
         before=SLOTS, freed="a", passed=(passed,), dropped=frozenset({1}), appended=("w", "v"), at=NOON
     )
-    done = KeySlots("acme", "k", {"old": None, "y": 5, "v": 0}, ("x", "z", "w"), NOON)
+    done = KeySlots("acme", "k", {"b": 1, "y": 5, "v": 0}, ("x", "z", "w"), NOON)
     assert move.is_done_in(done)
     assert not move.is_done_in(replace(done, holders={**done.holders, "a": 2}))
     assert not move.is_done_in(replace(done, holders={**done.holders, "y": 4}))

@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 
 from duetime.errors import BackendUnavailable
-from duetime.model.action import ActionRef, Ending, Status
+from duetime.model.action import ActionRef, Status
 from duetime.model.lease import SettleResult
 from duetime.model.run import WorkerDied
-from duetime.model.slots import MOST_WAITING, KeySlots, tail_position
+from duetime.model.slots import MOST_WAITING, tail_position
 from duetime.ports.wakeups import DueMessage
 from duetime.testing.contract.slots import (
     KEY,
@@ -61,19 +61,6 @@ def test_a_message_of_a_row_that_is_gone_claims_nothing(store):
     assert claim_of(store)(message, terms()) is None
 
 
-def test_a_claim_with_a_slot_that_was_written_without_a_response_goes_on(store, hooked):
-    action = keyed(store)
-
-    def without_a_response(claim_row, row, claimed):
-        claim_row(row, claimed)
-        return False
-
-    hooked.hooks["claim_row"] = without_a_response
-    won = claim_of(hooked).with_slot(action, terms())
-    assert isinstance(won, ClaimWon)
-    assert won.action == stored_row(store, action.ref)
-
-
 def test_a_run_that_may_not_start_yet_takes_no_slot(store):
     action, later = keyed(store), StartsAt(NOON + SECOND)
     assert claim_of(store).with_slot(action, terms(), lambda _row, _terms: later) == later
@@ -98,59 +85,22 @@ def test_an_action_joins_a_line_by_one_write(store, hooked):
     assert slots_of(store).waiting == (first.id, action.id)
 
 
-def test_an_action_behind_a_run_of_0_1_0_joins_the_line_before_it_waits(store):
-    run, action = keyed(store), keyed(store)
-    store.slots.by_key[ACME, KEY] = KeySlots(ACME, KEY, {run.id: None}, (), NOON)
-    assert isinstance(claim_of(store).with_slot(action, terms()), Waiting)
-    assert slots_of(store).waiting == (action.id,)
-
-
-@pytest.fixture
-def evicted(store, hooked):
-    """An action whose slot is taken from it before its claim; another one waits for that slot."""
-    action = keyed(store)
-
-    def after_its_eviction(claim_row, row, claimed):
-        assert store.move_slots(move_of(store, row))
-        return claim_row(row, claimed)
-
-    hooked.hooks["claim_row"] = after_its_eviction
-    return action
-
-
-def test_a_run_whose_slot_was_taken_before_it_began_is_due_again_at_once(store, hooked, evicted):
-    assert claim_of(hooked).with_slot(evicted, terms()) is None
-    row = stored_row(store, evicted.ref)
-    assert (row.status, row.due_at, row.lease_until) == (Status.PENDING, NOON, None)
-    assert row.attempts[-1].ending is Ending.RETRY
-
-
-def test_a_run_whose_slot_was_taken_before_it_began_ends_after_a_request_to_cancel(store, hooked, evicted):
-    def after_a_request(settle, claimed, settlement):
-        store.ask_to_cancel(claimed, by=CALLER, at=NOON)
-        return settle(claimed, settlement)
-
-    hooked.hooks["settle"] = after_a_request
-    assert claim_of(hooked).with_slot(evicted, terms()) is None
-    assert stored_row(store, evicted.ref).status is Status.CANCELLED
-
-
 def test_a_run_whose_slot_is_gone_frees_none(store):
     run = holding(store)
-    begun = slots_of(store)
     assert store.settle(run, end(Status.EXECUTED)) is SettleResult.SETTLED
     assert store.move_slots(move_of(store, run))
-    pass_slots(store).free(run, begun, Status.EXECUTED)
-    assert holders(store) == set()
+    other = keyed(store)
+    assert take(store, other)
+    pass_slots(store).free(run, 0)
+    assert holders(store) == {other.id}
 
 
 def test_a_run_frees_no_slot_with_which_its_retry_has_begun(store):
     run = holding(store)
-    begun = slots_of(store)
     store.settle(run, replace(end(Status.PENDING), due_at=NOON))
     assert take(store, stored_row(store, run.ref))
     assert begin(store, run.ref)
-    pass_slots(store).free(run, begun, Status.PENDING)
+    pass_slots(store).free(run, 0)
     row = stored_row(store, run.ref)
     assert (row.status, row.fence) == (Status.PROCESSING, 2)
     assert slots_of(store).holders == {run.id: 1}
@@ -173,9 +123,9 @@ def long_line(store, number):
 
 def free(store, run):
     """End a run, and free its slot."""
-    slots = slots_of(store)
+    token = slots_of(store).holders[run.id]
     store.settle(run, end(Status.EXECUTED))
-    pass_slots(store).free(run, slots, Status.EXECUTED)
+    pass_slots(store).free(run, token)
 
 
 def test_a_slot_is_passed_over_a_tail_of_which_most_are_cancelled(store):
@@ -217,9 +167,9 @@ def test_an_action_that_joins_the_tail_before_its_mark_is_removed_gets_the_slot(
             return move_slots(move)
 
         of_run.hooks["move_slots"] = moving
-        slots = slots_of(store)
+        token = slots_of(store).holders[run.id]
         store.settle(run, end(Status.EXECUTED))
-        pass_slots(of_run).free(run, slots, Status.EXECUTED)
+        pass_slots(of_run).free(run, token)
 
     of_late.hooks["join_tail"] = run_ends
     of_late.hooks["key_slots"] = lambda read, *key: as_read[0] if as_read else read(*key)
@@ -272,9 +222,9 @@ def test_a_failed_removal_from_the_tail_loses_no_action(store, hooked):
 
     hooked.hooks["leave_tail"] = failing
     for row in (*line, *sorted(tail, key=tail_position)):
-        slots = slots_of(store)
+        token = slots_of(store).holders[run.id]
         store.settle(run, end(Status.EXECUTED))
-        pass_slots(hooked).free(run, slots, Status.EXECUTED)
+        pass_slots(hooked).free(run, token)
         assert holders(store) == {row.id}
         assert begin(store, row.ref)
         run = stored_row(store, row.ref)
@@ -304,10 +254,10 @@ def test_a_process_that_dies_at_the_tail_has_woken_the_action_to_which_it_passed
     store.join_tail(keyed(store), NOON)
     store.mark_tail(ACME, KEY, NOON)
     hooked.hooks["leave_tail"] = dies
-    slots = slots_of(store)
+    token = slots_of(store).holders[run.id]
     store.settle(run, end(Status.EXECUTED))
     with pytest.raises(WorkerDied):
-        pass_slots(hooked, queues=queues).free(run, slots, Status.EXECUTED)
+        pass_slots(hooked, queues=queues).free(run, token)
     assert holders(store) == {first.id}
     assert sent_refs(queues) == [first.ref]
 
@@ -329,9 +279,9 @@ def test_a_run_that_ends_its_keys_tail_does_not_mark_it_again(store, hooked):
     store.join_tail(late, NOON)
     store.mark_tail(ACME, KEY, NOON)
     hooked.hooks["mark_tail"] = refuses
-    slots = slots_of(store)
+    token = slots_of(store).holders[run.id]
     store.settle(run, end(Status.EXECUTED))
-    pass_slots(hooked).free(run, slots, Status.EXECUTED)
+    pass_slots(hooked).free(run, token)
     slots = slots_of(store)
     assert (slots.holders.keys(), slots.waiting, slots.has_tail) == ({first.id}, (late.id,), False)
     assert store.tail(ACME, KEY, limit=1) == []

@@ -8,7 +8,6 @@ from tests.model.search import Checked, Model, search
 from tests.model.slots_guards import ALL_OF_SLOTS, SlotGuard
 from tests.model.slots_protocol import SlotsProtocol
 from tests.model.slots_states import (
-    CONFIRMING,
     ENDED,
     EXECUTED,
     IDLE,
@@ -33,7 +32,6 @@ class SlotScenario:
     limits: tuple[int, ...]
     left: tuple[str, ...]
     workers: int = 2
-    old: int = 0
     most_runs: int = 2
     line: int = 99
     """How many may be in line before its tail."""
@@ -44,8 +42,8 @@ class SlotScenario:
 
     @property
     def is_calm(self) -> bool:
-        """Whether no process dies, no request is late, and all workers pass their slots on."""
-        return not self.old and not {"death", "late"} & set(self.left)
+        """Whether no process dies and no request is late."""
+        return not {"death", "late"} & set(self.left)
 
 
 SLOT_SCENARIOS = (
@@ -54,11 +52,6 @@ SLOT_SCENARIOS = (
     SlotScenario("one at once, and a request arrives late", (1, 1), ("late", "retry")),
     SlotScenario("two at once", (2, 2, 2), (), workers=3, most_runs=1),
     SlotScenario("one at once beside two at once", (1, 2), ("death", "retry")),
-    SlotScenario("one at once beside 0.1.0", (1, 1), ("death",), workers=1, old=1),
-    SlotScenario("three beside 0.1.0", (1, 1, 1), (), workers=2, old=1, most_runs=1),
-    SlotScenario(
-        "one at once beside 0.1.0, and a request arrives late", (1, 1), ("late", "retry"), workers=1, old=1
-    ),
 )
 """Three workers and two runs each have some million states.
 
@@ -89,7 +82,7 @@ def check_slots(
     finishes: dict[object, bool] = {}
 
     def broken_by(step: Step, before: State) -> Iterator[str]:
-        if step.name == "take past the line" and not scenario.old:
+        if step.name == "take past the line":
             yield IN_ORDER
         if not scenario.leases_end and _loses(before, step.after):
             yield LISTED
@@ -101,7 +94,7 @@ def check_slots(
             yield AT_MOST
         if scenario.is_calm and _is_left(state, scenario):
             yield WOKEN
-        left_alone = (tuple(map(_alone, state.rows)), state.slots._replace(taken=0))
+        left_alone = (tuple(map(_alone, state.rows)), state.slots)
         if left_alone not in finishes:
             finishes[left_alone] = _finishes(scenario, retained, *left_alone)
         if not finishes[left_alone]:
@@ -119,9 +112,7 @@ def _of(scenario: SlotScenario, retained: frozenset[SlotGuard]) -> tuple[SlotsPr
         line=scenario.line,
         leases_end=scenario.leases_end,
     )
-    begin = start(
-        actions=len(scenario.limits), workers=scenario.workers, old=scenario.old, left=scenario.left
-    )
+    begin = start(actions=len(scenario.limits), workers=scenario.workers, left=scenario.left)
     return protocol, with_line(begin, scenario.line) if scenario.has_begun else begin
 
 
@@ -131,9 +122,8 @@ def _changes_settled(before: State, after: State) -> bool:
 
 
 def _too_many(state: State, scenario: SlotScenario) -> bool:
-    """Whether too many hold live leases. Beside 0.1.0, a claim counts once its slot is read again."""
-    counted = {RUNNING} if scenario.old else {CONFIRMING, RUNNING}
-    live = [worker.action for worker in state.workers if worker.is_live and worker.phase in counted]
+    """Whether too many hold live leases."""
+    live = [worker.action for worker in state.workers if worker.is_live and worker.phase is RUNNING]
     order = [holder for holder, _ in state.slots.holders]
     last = max(live, key=lambda place: order.index(place) if place in order else -1, default=0)
     return len(live) > scenario.limits[last]
@@ -193,7 +183,6 @@ _FORWARD = (
     "pass",
     "free",
     "claim",
-    "a run begins",
     "settle as executed",
     "a worker reads whom it passes its slot to",
     "a slot was freed already",

@@ -15,12 +15,9 @@ class SlotGuard(StrEnum):
     TOKEN_GROWS = "take: a token only grows"
     TOKEN = "claim: the fence is the holder's token"
     ROW_AS_READ = "claim: the row is as read"
-    CONFIRMED = "begin: the slot is read again"
-    OWN_TOKEN = "begin: the token is older than the run"
     AFTER_SETTLE = "free: after the settle"
     FREE_TOKEN = "free: the token is as read"
     FREE_LINE = "free: no action has joined the line"
-    NONE_WAS_TAKEN = "free: none was taken, if the action may run again"
     NO_TAIL = "take: no tail has begun"
     WAIT_TAIL = "wait: no tail has begun"
     ENTRY_FIRST = "join the tail: the entry before the mark"
@@ -53,14 +50,11 @@ BREAKS_WITHOUT = {
     SlotGuard.SAME_LINE: "a new action runs before one that waits",
     SlotGuard.AS_MANY_HELD: "an action waits for a slot that is free, and no wake is sent to it",
     SlotGuard.TOKEN_GROWS: "a worker with an old row sets a token back, and a late free counts as valid",
-    SlotGuard.OWN_TOKEN: "a run frees the slot of the one that took it over",
     SlotGuard.TOKEN: "a run begins with the slot of its former run, which is being freed",
     SlotGuard.ROW_AS_READ: "a late claim begins a run whose slot was evicted",
-    SlotGuard.CONFIRMED: "a run begins whose slot 0.1.0 evicted before its claim",
     SlotGuard.AFTER_SETTLE: "the next one begins while the run has its lease",
     SlotGuard.FREE_TOKEN: "a late free frees the slot of the action's next run",
     SlotGuard.FREE_LINE: "a slot is freed past an action that has joined the line, and no wake is sent to it",
-    SlotGuard.NONE_WAS_TAKEN: "a late free frees the slot of the next run, which 0.1.0 took without a token",
     SlotGuard.NO_TAIL: "a new action runs before one in the tail",
     SlotGuard.WAIT_TAIL: "a new action waits before one in the tail",
     SlotGuard.ENTRY_FIRST: "the mark is removed before the entry is there",

@@ -2,19 +2,16 @@
 
 Some actions of one tenant share a key. A message for each may come at any moment, doubled too; an answer may
 be lost, and the call repeated; a request may arrive at any later time. A worker may die, or sleep past its
-lease and go on; a row may be removed. A worker of 0.1.0 takes, frees and evicts in transactions with rows.
-Each guard of the protocol has a name and can be left out.
+lease and go on; a row may be removed. Each guard of the protocol has a name and can be left out.
 """
 
 from collections.abc import Callable, Iterator
 
 from duetime.model.action import Status
 from tests.model.slots_guards import ALL_OF_SLOTS, SlotGuard
-from tests.model.slots_old_worker import OldWorkerSteps
 from tests.model.slots_states import (
     ASKED,
     CLAIMING,
-    CONFIRMING,
     ENDED,
     EVICTING,
     EXECUTED,
@@ -46,7 +43,7 @@ from tests.model.slots_tail import TAIL_WRITES, TailSteps
 Placing = Callable[[Worker, State], State]
 
 
-class SlotsProtocol(TailSteps, OldWorkerSteps):
+class SlotsProtocol(TailSteps):
     """The steps that may follow a state, under the guards that are kept; each action has its limit.
 
     The line in the key's item has `line` actions at most; the others are in its tail.
@@ -97,15 +94,14 @@ class SlotsProtocol(TailSteps, OldWorkerSteps):
             )
         if worker.phase is not IDLE and "death" in state.left:
             yield Step("a worker dies", now_is(worker.idle, less(state, "death")))
-        does = self.of_0_1_0() if worker.is_old else self._of_new()
-        yield from does[worker.phase](state, worker, now_is)
+        yield from self._does()[worker.phase](state, worker, now_is)
         if "late" in state.left:
             for request in _requests(worker):
                 sent = less(state, "late")._replace(late=request)
                 yield Step("a request will be late, its caller gives up", now_is(worker.idle, sent))
                 yield Step("a request will be late, its caller repeats it", now_is(request, sent))
 
-    def _of_new(self):
+    def _does(self):
         return {
             IDLE: self._read_row,
             READ: self._decide,
@@ -113,7 +109,6 @@ class SlotsProtocol(TailSteps, OldWorkerSteps):
             JOINING: self._join,
             CLAIMING: self._claim,
             ASKED: self._ask_again,
-            CONFIRMING: self._confirm,
             RUNNING: self._run,
             SETTLING: self._settle_again,
             FREEING: self._read_to_free,
@@ -132,8 +127,7 @@ class SlotsProtocol(TailSteps, OldWorkerSteps):
                 after = with_row(after, request.action, row._replace(lease=LIVE))
             yield Step("a late heartbeat arrives", after)
             return
-        does = self.of_0_1_0() if request.is_old else self._of_new()
-        for step in does[request.phase](after, request, lambda _worker, then: then):
+        for step in self._does()[request.phase](after, request, lambda _worker, then: then):
             yield step._replace(name=f"late: {step.name}")
 
     def _read_row(self, state: State, _worker: Worker, now_is: Placing) -> Iterator[Step]:
@@ -216,12 +210,13 @@ class SlotsProtocol(TailSteps, OldWorkerSteps):
         place, slots, seen = worker.action, state.slots, worker.seen
         if place in worker.slots.ids:
             token = slots.token(place)
-            is_older = token is None or token < seen.fence or not self.has(SlotGuard.TOKEN_GROWS)
-            may = place in slots.ids and is_older
+            may = token is not None and (token < seen.fence or not self.has(SlotGuard.TOKEN_GROWS))
             pairs = tuple((who, seen.fence if who == place else token) for who, token in slots.holders)
             after = slots._replace(holders=pairs)
         else:
-            is_free = len(slots.ids) < self.limits[place] or not self.has(SlotGuard.IS_FREE)
+            is_first = not worker.slots.ids
+            is_free = len(slots.ids) < (1 if is_first else self.limits[place])
+            is_free = is_free or not self.has(SlotGuard.IS_FREE)
             same = slots.waiting == worker.slots.waiting or not self.has(SlotGuard.SAME_LINE)
             same = same and (self._no_tail_began(slots, worker.slots) or not self.has(SlotGuard.NO_TAIL))
             may, after = place not in slots.ids and is_free and same, slots.adding((place, seen.fence))
@@ -268,28 +263,15 @@ class SlotsProtocol(TailSteps, OldWorkerSteps):
             status=PROCESSING, fence=row.fence + 1, run=row.run + 1, lease=LIVE, nonce=row.run + 1
         )
         after = with_row(state, place, claimed)
-        runs = Worker(CONFIRMING, place, claimed.fence, claimed.run, is_live=True)
+        runs = Worker(RUNNING, place, claimed.fence, claimed.run, is_live=True, token=row.fence)
         yield Step("claim", now_is(runs, after))
         yield Step("claim, the answer is lost", now_is(runs._replace(phase=ASKED), after))
 
     def _ask_again(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
         row = state.rows[worker.action]
         is_mine = row is not None and row.status is PROCESSING and row.nonce == worker.run
-        phase = RUNNING if worker.is_old else CONFIRMING
-        runs = worker._replace(phase=phase, fence=row.fence) if is_mine else worker.idle
+        runs = worker._replace(phase=RUNNING, fence=row.fence) if is_mine else worker.idle
         yield Step("a claim is repeated", now_is(runs, state))
-
-    def _confirm(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
-        """The slots are read again, and the token with which the run will be freed."""
-        token = state.slots.token(worker.action)
-        is_own = (token is not None and token < worker.fence) or not self.has(SlotGuard.OWN_TOKEN)
-        has_slot = worker.action in state.slots.ids and is_own
-        if has_slot or not self.has(SlotGuard.CONFIRMED):
-            runs = worker._replace(phase=RUNNING, token=token, taken=state.slots.taken)
-            yield Step("a run begins", now_is(runs, state))
-        else:
-            settled = self.settled(state, worker, PENDING)
-            yield Step("a run has lost its slot", now_is(worker.idle, settled))
 
     def _run(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
         row = state.rows[worker.action]
@@ -298,8 +280,7 @@ class SlotsProtocol(TailSteps, OldWorkerSteps):
             settled = self.settled(before, worker, outcome)
             if settled is before:
                 continue
-            frees = self._freeing(worker, outcome)
-            frees = frees if self.has(SlotGuard.SETTLE_FREES) else worker.idle
+            frees = self._freeing(worker) if self.has(SlotGuard.SETTLE_FREES) else worker.idle
             lost = worker._replace(phase=SETTLING, is_live=False, outcome=outcome)
             yield Step(f"settle as {outcome}", now_is(frees, settled))
             yield Step(f"settle as {outcome}, the answer is lost", now_is(lost, settled))
@@ -320,16 +301,14 @@ class SlotsProtocol(TailSteps, OldWorkerSteps):
         if "retry" in state.left:
             yield PENDING, less(state, "retry")
 
-    def _freeing(self, worker: Worker, outcome: Status | None) -> Worker:
-        more = {"token": worker.token, "taken": worker.taken}
-        return Worker(FREEING, worker.action, outcome=outcome, **more)
+    def _freeing(self, worker: Worker) -> Worker:
+        return Worker(FREEING, worker.action, token=worker.token)
 
     def _settle_again(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
         settled = self.settled(state, worker, worker.outcome)
         row = settled.rows[worker.action]
         is_mine = row is not None and (row.fence, row.status) == (worker.fence, worker.outcome)
-        frees = self._freeing(worker, worker.outcome)
-        then = frees if is_mine and self.has(SlotGuard.SETTLE_FREES) else worker.idle
+        then = self._freeing(worker) if is_mine and self.has(SlotGuard.SETTLE_FREES) else worker.idle
         yield Step("a settle is repeated", now_is(then, settled))
 
     def settled(self, state: State, worker: Worker, outcome: Status | None) -> State:
@@ -340,19 +319,10 @@ class SlotsProtocol(TailSteps, OldWorkerSteps):
 
     def _read_to_free(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
         place = worker.action
-        is_mine = state.slots.token(place) == worker.token
-        has_changed = worker.outcome is PENDING and state.slots.taken != worker.taken
-        if place not in state.slots.ids:
+        if state.slots.token(place) != worker.token:
             yield Step("a slot was freed already", now_is(worker.idle, state))
-        elif not is_mine or (has_changed and self.has(SlotGuard.NONE_WAS_TAKEN)):
-            row = state.rows[place]
-            if row is None or row.status is PROCESSING:
-                yield Step("a slot was taken again", now_is(worker.idle, state))
-            else:
-                yield self._evicts(state, place, place, row, now_is)
         else:
-            more = {"outcome": worker.outcome, "token": worker.token, "taken": worker.taken}
-            move = self.move_of(state, place)._replace(action=place, **more)
+            move = self.move_of(state, place)._replace(action=place, token=worker.token)
             yield Step("a worker reads whom it passes its slot to", now_is(self.with_tail(move, move), state))
 
     def _move(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
@@ -364,8 +334,7 @@ class SlotsProtocol(TailSteps, OldWorkerSteps):
         elif worker.freed is None:
             yield Step("a move is refused", now_is(worker.idle, state))
         else:  # it reads again
-            again = self._freeing(worker, worker.outcome)
-            yield Step("a move is refused", now_is(again, state))
+            yield Step("a move is refused", now_is(self._freeing(worker), state))
 
     def _moved(self, state: State, move: Worker) -> State | None:
         """The state after a move of slots; None if a condition fails."""
@@ -381,11 +350,10 @@ class SlotsProtocol(TailSteps, OldWorkerSteps):
 
     def _conditions_of(self, slots: Slots, move: Worker) -> Iterator[bool]:
         before, freed = move.slots, move.freed
-        if freed is not None:
-            yield freed in slots.ids
-            yield slots.token(freed) == before.token(freed) or not self.has(SlotGuard.FREE_TOKEN)
         if move.passed:
-            yield slots.ids == before.ids or not self.has(SlotGuard.HOLDERS_AS_READ)
+            yield {*slots.holders} == {*before.holders} or not self.has(SlotGuard.HOLDERS_AS_READ)
+        elif freed is not None:
+            yield slots.token(freed) == before.token(freed) or not self.has(SlotGuard.FREE_TOKEN)
         yield all(place in slots.waiting for place in move.dropped)
         if len(before.without(freed).holders) + len(move.passed) < len(before.holders):
             yield slots.waiting == before.waiting or not self.has(SlotGuard.FREE_LINE)
@@ -394,13 +362,11 @@ class SlotsProtocol(TailSteps, OldWorkerSteps):
             yield slots.waiting == before.waiting or not self.has(SlotGuard.APPEND_LINE)
         if move.ends:
             yield slots.has_tail or not self.has(SlotGuard.HAS_TAIL)
-        if move.outcome is PENDING:
-            yield slots.taken == before.taken or not self.has(SlotGuard.NONE_WAS_TAKEN)
 
     def _evict(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
         row, seen, holder = state.rows[worker.freed], worker.seen, worker.freed
         is_as_read = (row and row.as_read) == (seen and seen.as_read)
-        after = self._moved(state, worker._replace(outcome=None))
+        after = self._moved(state, worker)
         if after is None or not (is_as_read or not self.has(SlotGuard.HOLDER_AS_READ)):
             mine = state.rows[worker.action]
             again = worker.idle if mine is None else Worker(READ, worker.action, seen=mine)

@@ -7,7 +7,7 @@ from duetime.model.action import Status
 PENDING, PROCESSING, EXECUTED = Status.PENDING, Status.PROCESSING, Status.EXECUTED
 LIVE, ENDED = "live", "ended"
 IDLE, READ, TAKING, JOINING, CLAIMING = "idle", "read", "taking", "joining", "claiming"
-ASKED, CONFIRMING, RUNNING, SETTLING = "asked", "confirming", "running", "settling"
+ASKED, RUNNING, SETTLING = "asked", "running", "settling"
 FREEING, MOVING, EVICTING = "freeing", "moving", "evicting"
 TAILING, PUTTING, LOOKING, MARKING = "tailing", "putting", "looking", "marking"
 READING_TAIL, LEAVING, FILLING, REMARKING = "reading the tail", "leaving", "filling", "remarking"
@@ -31,13 +31,12 @@ class Row(NamedTuple):
 class Slots(NamedTuple):
     """The item of a key: holders with their tokens, in the order of their takes, and the line.
 
-    `taken` counts what 0.1.0 took. `has_tail` marks the tail, whose entries are items of their own: by due
-    time, which a retry changes, and by place.
+    `has_tail` marks the tail, whose entries are items of their own. They are in the order of the due time,
+    which a retry changes, and of their place.
     """
 
-    holders: tuple[tuple[int, int | None], ...] = ()
+    holders: tuple[tuple[int, int], ...] = ()
     waiting: tuple[int, ...] = ()
-    taken: int = 0
     has_tail: bool = False
     tail: tuple[tuple[int, int], ...] = ()
 
@@ -64,7 +63,7 @@ class Slots(NamedTuple):
     def without(self, place: int | None) -> "Slots":
         return self._replace(holders=tuple(pair for pair in self.holders if pair[0] != place))
 
-    def adding(self, *pairs: tuple[int, int | None]) -> "Slots":
+    def adding(self, *pairs: tuple[int, int]) -> "Slots":
         return self._replace(holders=(*self.holders, *pairs))
 
 
@@ -73,7 +72,7 @@ class Worker(NamedTuple):
 
     `is_live` is its own belief that its lease has not ended; `seen` is a row, and `slots` the item, as they
     were read. `freed` is the holder that a move or an eviction removes, `passed` the next ones with their
-    fences, `dropped` what else leaves the line. `taken` counts the takes of 0.1.0 when its run began.
+    fences, `dropped` what else leaves the line. `token` is the fence with which its run took its slot.
 
     Of a tail, a move has what it `appended` to the line, the entries `left`, and whether the tail `ends`. Its
     phase after the read of the tail is `then`; it `fills` if no action that its worker claims needs it.
@@ -87,7 +86,6 @@ class Worker(NamedTuple):
     seen: Row | None = None
     slots: Slots | None = None
     token: int | None = None
-    taken: int = 0
     freed: int | None = None
     passed: tuple[tuple[int, int], ...] = ()
     dropped: tuple[int, ...] = ()
@@ -97,12 +95,11 @@ class Worker(NamedTuple):
     then: str = ""
     fills: bool = False
     outcome: Status | None = None
-    is_old: bool = False
 
     @property
     def idle(self) -> "Worker":
         """The worker with nothing to do."""
-        return Worker(is_old=self.is_old)
+        return Worker()
 
 
 class State(NamedTuple):
@@ -126,10 +123,9 @@ class Step(NamedTuple):
     after: State
 
 
-def start(*, actions: int, workers: int, old: int, left: tuple[str, ...]) -> State:
+def start(*, actions: int, workers: int, left: tuple[str, ...]) -> State:
     """Actions that are due, each with more messages than it needs, and workers with nothing to do."""
-    idle = (*(Worker(),) * workers, *(Worker(is_old=True),) * old)
-    return State((Row(),) * actions, Slots(), tuple(sorted(idle, key=repr)), left)
+    return State((Row(),) * actions, Slots(), (Worker(),) * workers, left)
 
 
 def with_line(state: State, most: int) -> State:

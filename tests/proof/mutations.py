@@ -175,14 +175,17 @@ def without_a_limit():
     def take(self, row, slots, at):
         return TAKE(self, replace(row, concurrency_limit=99), slots, at)
 
-    with patch.object(KeySlots, "others", lambda *_: 0), patch.object(MemorySlots, "take_slot", take):
+    with (
+        patch.object(KeySlots, "is_full_for", lambda *_: False),
+        patch.object(MemorySlots, "take_slot", take),
+    ):
         yield
 
 
 def freed_before_the_settle():
-    def end(self, held, slots, settlement, row_alone):
-        self._pass.free(held.action, slots, settlement.status)
-        return row_alone(held.action, settlement)
+    def end(self, action, token, settlement, row_alone):
+        self._pass.free(action, token)
+        return row_alone(action, settlement)
 
     return patch.object(Settle, "_end_with_slot", end)
 

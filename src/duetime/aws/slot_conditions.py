@@ -9,24 +9,22 @@ from datetime import datetime
 from typing import Any
 
 from duetime.aws.conditions import Update
-from duetime.aws.slot_items import line_entry, time_to_live, token_attribute
+from duetime.aws.slot_items import holders_entry, line_entry, time_to_live
 from duetime.model.action import Action
 from duetime.model.slots import MOST_WAITING, KeySlots, SlotMove
 
-IS_FREE = "attribute_not_exists(holders)"
+NONE_WERE_HELD = "attribute_not_exists(holders)"
+SOME_WERE_HELD = "attribute_exists(holders)"
 FEWER_ARE_HELD = "size(holders) < :limit"
-SOME_ARE_HELD = "attribute_exists(holders)"
 AS_MANY_ARE_HELD = "size(holders) >= :limit"
 HOLDERS_ARE_AS_READ = "holders = :holders"
-IT_HOLDS_ONE = "contains(holders, :id)"
+HOLDS_NONE = "attribute_not_exists(holders.#id)"
+TOKEN_IS_MINE = "holders.#id = :token"  # noqa: S105 - a condition
+TOKEN_IS_OLDER = "holders.#id < :fence"  # noqa: S105 - a condition
 LINE_IS_AS_READ = "size(waiting) = :waiting"
 LINE_IS_EMPTY = "attribute_not_exists(waiting)"
 LINE_IS_THE_SAME = "waiting = :line"
 THERE_IS_ROOM = "size(waiting) < :most"
-TOKEN_IS_MINE = "#token = :token"  # noqa: S105 - a condition
-TOKEN_IS_OLDER = "#token < :fence"  # noqa: S105 - a condition
-HAS_NO_TOKEN = "attribute_not_exists(#token)"  # noqa: S105 - a condition
-NONE_WAS_TAKEN = "#ttl = :stamp"
 HAS_TAIL = "attribute_exists(tail)"
 HAS_NO_TAIL = "attribute_not_exists(tail)"
 JOINED_AS_READ = "#ttl = :joined"
@@ -34,22 +32,26 @@ JOINED_AS_READ = "#ttl = :joined"
 
 def take(row: Action, slots: KeySlots, at: datetime) -> Update:
     """Make a row a holder with its fence; one that holds a slot already gets its new token."""
-    values: dict[str, Any] = {
-        ":id": {"S": row.id},
-        ":ttl": time_to_live(at),
-        ":fence": {"N": str(row.fence)},
-    }
-    if row.id in slots.holders:
-        condition = f"{IT_HOLDS_ONE} AND ({HAS_NO_TOKEN} OR {TOKEN_IS_OLDER})"
-        change = "SET #token = :fence, #ttl = :ttl"
+    values: dict[str, Any] = {":ttl": time_to_live(at)}
+    names = {"#ttl": "ttl"}
+    if slots.holders:
+        change = "holders.#id = :fence"
+        names["#id"] = row.id
+        values[":fence"] = {"N": str(row.fence)}
     else:
-        values |= {":me": {"SS": [row.id]}, ":limit": {"N": str(row.concurrency_limit)}}
-        condition = f"({IS_FREE} OR {FEWER_ARE_HELD}) AND NOT {IT_HOLDS_ONE} AND {_same_line(slots, values)}"
-        change = "ADD holders :me SET #token = :fence, #ttl = :ttl"
+        change = "holders = :after"
+        values[":after"] = holders_entry({row.id: row.fence})
+    if row.id in slots.holders:
+        conditions = [TOKEN_IS_OLDER]
+    elif slots.holders:
+        values[":limit"] = {"N": str(row.concurrency_limit)}
+        conditions = [SOME_WERE_HELD, FEWER_ARE_HELD, HOLDS_NONE, _same_line(slots, values)]
+    else:
+        conditions = [_same_holders(slots, values), _same_line(slots, values)]
     return {
-        "ConditionExpression": condition,
-        "UpdateExpression": change,
-        "ExpressionAttributeNames": {"#token": token_attribute(row.id), "#ttl": "ttl"},
+        "ConditionExpression": " AND ".join(conditions),
+        "UpdateExpression": f"SET {change}, #ttl = :ttl",
+        "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": values,
     }
 
@@ -58,7 +60,7 @@ def wait(row: Action) -> Update:
     """Append a row to the line."""
     return {
         "ConditionExpression": (
-            f"{SOME_ARE_HELD} AND {AS_MANY_ARE_HELD} AND ({LINE_IS_EMPTY} OR {THERE_IS_ROOM})"
+            f"{SOME_WERE_HELD} AND {AS_MANY_ARE_HELD} AND ({LINE_IS_EMPTY} OR {THERE_IS_ROOM})"
             f" AND {HAS_NO_TAIL}"
         ),
         "UpdateExpression": "SET waiting = list_append(if_not_exists(waiting, :none), :mine)",
@@ -74,36 +76,21 @@ def wait(row: Action) -> Update:
 def moved(move: SlotMove) -> Update:
     """Free a slot, and make the next of the line holders."""
     before, values = move.before, dict[str, Any]()
-    names, conditions, removes = dict[str, str](), list[str](), list[str]()
-    sets: list[str] = []
-    change = ""
-    if move.freed is not None:
-        names["#token"] = token_attribute(move.freed)
-        values[":id"] = {"S": move.freed}
-        conditions += [IT_HOLDS_ONE, _token(before.holders[move.freed], values)]
-        removes.append("#token")
+    names, conditions = dict[str, str](), list[str]()
+    sets, removes = list[str](), list[str]()
     if move.passed:
-        conditions.append(HOLDERS_ARE_AS_READ if before.holders else IS_FREE)
-        if before.holders:
-            values[":holders"] = {"SS": sorted(before.holders)}
+        conditions.append(_same_holders(before, values))
         names["#ttl"] = "ttl"
-        values |= {":after": {"SS": sorted(move.holders)}, ":ttl": time_to_live(move.at)}
+        values |= {":after": holders_entry(move.holders), ":ttl": time_to_live(move.at)}
         sets += ["holders = :after", "#ttl = :ttl"]
-        for place, row in enumerate(move.passed):
-            names[f"#token{place}"] = token_attribute(row.id)
-            values[f":fence{place}"] = {"N": str(row.fence)}
-            sets.append(f"#token{place} = :fence{place}")
     elif move.freed is not None:
-        values[":mine"] = {"SS": [move.freed]}
-        change = "DELETE holders :mine"
+        names["#id"] = move.freed
+        values[":token"] = {"N": str(before.holders[move.freed])}
+        conditions.append(TOKEN_IS_MINE)
+        removes.append("holders.#id")
     _move_line(move, values, conditions, sets, removes)
-    if move.may_run_again and before.taken_at is not None:
-        names["#ttl"] = "ttl"
-        values[":stamp"] = time_to_live(before.taken_at)
-        conditions.append(NONE_WAS_TAKEN)
     parts = [
         f"SET {', '.join(sets)}" if sets else "",
-        change,
         f"REMOVE {', '.join(removes)}" if removes else "",
     ]
     return {
@@ -146,9 +133,7 @@ def _same_line(slots: KeySlots, values: dict[str, Any]) -> str:
     return line if slots.has_tail else f"{line} AND {HAS_NO_TAIL}"
 
 
-def _token(fence: int | None, values: dict[str, Any]) -> str:
-    """Check that a holder's token is as read."""
-    if fence is None:
-        return HAS_NO_TOKEN
-    values[":token"] = {"N": str(fence)}
-    return TOKEN_IS_MINE
+def _same_holders(slots: KeySlots, values: dict[str, Any]) -> str:
+    """Check that the holders and their tokens are as read. A key without holders may have no attribute."""
+    values[":holders"] = holders_entry(slots.holders)
+    return HOLDERS_ARE_AS_READ if slots.holders else f"({NONE_WERE_HELD} OR {HOLDERS_ARE_AS_READ})"

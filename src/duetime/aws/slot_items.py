@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from duetime import instant
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, slots_key, tail_partition
 from duetime.aws.row_checks import UNREADABLE
@@ -16,15 +17,17 @@ from duetime.ids import ActionId, TenantId
 from duetime.model.slots import KeySlots, TailEntry
 
 _OUTLIVES = timedelta(days=2, hours=12)
-"""The time to live of the item after the latest take: longer than the longest run.
-
-0.1.0 has half a day less, so its takes leave other values than the takes of the hours before.
-"""
+"""The time to live of the item after the latest take: longer than any run or hand-over with a slot."""
 
 
 def time_to_live(taken_at: datetime) -> Mapping[str, Any]:
     """Return the time to live of the item after a take."""
     return {"N": to_epoch(taken_at + _OUTLIVES)}
+
+
+def holders_entry(holders: Mapping[ActionId, int]) -> Mapping[str, Any]:
+    """Return the holders with their tokens."""
+    return {"M": {holder: {"N": str(fence)} for holder, fence in holders.items()}}
 
 
 def line_entry(action_id: ActionId) -> Mapping[str, Any]:
@@ -68,24 +71,13 @@ def slots_of(tenant_id: TenantId, key: str, item: Item) -> KeySlots:
         return KeySlots(
             tenant_id,
             key,
-            {holder: _fence(item, holder) for holder in _ids(item.get("holders", {"SS": ()})["SS"])},
+            {
+                ActionId(holder): int(fence["N"])
+                for holder, fence in item.get("holders", {"M": {}})["M"].items()
+            },
             tuple(map(_id_of, item.get("waiting", {"L": ()})["L"])),
-            _stamp(item) if "ttl" in item else None,
+            _stamp(item) if "ttl" in item else instant.EARLIEST,
             "tail" in item,
         )
     except UNREADABLE as error:
         raise UnreadableRow(slots_key(tenant_id, key), error) from error
-
-
-def _ids(texts: Sequence[str]) -> Iterable[ActionId]:
-    return map(ActionId, sorted(texts))
-
-
-def token_attribute(holder: ActionId) -> str:
-    """Return the attribute with the fence of a holder."""
-    return f"fence:{holder}"
-
-
-def _fence(item: Item, holder: ActionId) -> int | None:
-    found = item.get(token_attribute(holder))
-    return None if found is None else int(found["N"])

@@ -4,10 +4,10 @@ Each change is one conditional update of that item:
 
 ::
 
-    take   if others hold fewer slots than the limit, and no action has joined the line since the read
-    wait   if others hold as many as the limit
-    free   if the slot is still that of this run, and no action has joined the line since the read
-    pass   the same, and the holders are as read: one leaves, the next of the line become holders
+    take   if fewer slots than the limit are held, or still none, and no action has joined the line
+    wait   if as many slots as the limit are held
+    free   if the slot is still that of this run, and no action has joined the line
+    pass   if the holders are as read: one leaves, the next of the line become holders
     evict  as free or pass, in one transaction with the dead holder's row: fence + 1, no nonce
 
 The line in the item has the first that wait. The others are in its tail: an item for each, in a partition of
@@ -18,8 +18,6 @@ a move that removes the mark reads the tail again. So one of the two sees the ot
 A row's claim is a write of its own. It needs the fence with which its id became a holder, and an eviction
 raises that fence: so every live lease has a slot.
 
-0.1.0 reads and writes `holders` alone, in transactions with rows, and evicts a pending holder without its
-fence. So a run reads the item again after its claim. In the attributes `fence:ID` are the tokens of holders.
 A take renews the item's time to live; DynamoDB removes a key that no run takes any more.
 """
 
@@ -137,7 +135,7 @@ class DynamoSlots:
         try:
             self._table.update(row_key(row.ref), ReturnValuesOnConditionCheckFailure="ALL_OLD", **change)
         except ConditionFailed as failed:
-            return (failed.item or {}).get("nonce") == {"S": claimed.claim_nonce}
+            return (failed.item or {}).get("nonce") == {"S": claimed.nonce}
         return True
 
     def limit_lease(self, row: DamagedRow, until: datetime) -> None:

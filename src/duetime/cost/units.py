@@ -35,8 +35,8 @@ TRACEBACK_WRITES = 1
 # A claim, and a settle that moves the row in the due index: one removal and one new entry.
 RETRY_WRITES = 4
 
-# Under a concurrency key: the slot and the row, each alone; reads of the row, and thrice of the slots.
-KEYED_CLAIM_WRITES, KEYED_SETTLE_WRITES, KEYED_READS = 2, 3, 4
+# Under a concurrency key: the slot and the row, each alone; reads of the row, and twice of the slots.
+KEYED_CLAIM_WRITES, KEYED_SETTLE_WRITES, KEYED_READS = 2, 3, 3
 
 # A start under a rate limit: its counter. A deferral reads the row once more, and the counter thrice; it
 # reserves an instant, and moves the row in the due index.

@@ -32,11 +32,11 @@ class MemorySlots:
         with self._table.lock:
             current = self._current(slots)
             if row.id in slots.holders:
-                token = current.holders.get(row.id, row.fence)
-                may = token is None or token < row.fence
+                may = current.holders.get(row.id, row.fence) < row.fence
             else:
-                is_free = row.id not in current.holders and len(current.holders) < row.concurrency_limit
-                may = is_free and _is_same_line(current, slots)
+                held = len(current.holders)
+                is_free = row.id not in current.holders and held < row.concurrency_limit
+                may = is_free and (bool(slots.holders) or not held) and _is_same_line(current, slots)
             if may:
                 self._write(replace(current, holders={**current.holders, row.id: row.fence}, taken_at=at))
             return may or current.has_token(row)
@@ -56,8 +56,8 @@ class MemorySlots:
 
     def mark_tail(self, tenant_id: TenantId, concurrency_key: str, at: datetime) -> KeySlots:
         with self._table.lock:
-            current = self.key_slots(tenant_id, concurrency_key)
-            marked = replace(current, has_tail=True, taken_at=current.taken_at or at)
+            unused = KeySlots(tenant_id, concurrency_key, taken_at=at)
+            marked = replace(self.by_key.get((tenant_id, concurrency_key), unused), has_tail=True)
             self._write(marked)
             return marked
 
@@ -101,7 +101,7 @@ class MemorySlots:
             current = self._table.get(row.ref)
             if current is None or not is_claimable_as_read(current, row):
                 is_mine = current is not None and current.status is Status.PROCESSING
-                return is_mine and current is not None and current.claim_nonce == claimed.claim_nonce
+                return is_mine and current is not None and current.nonce == claimed.nonce
             self._table.write(
                 current,
                 replace(
@@ -147,14 +147,10 @@ def _is_same_line(current: KeySlots, before: KeySlots) -> bool:
 def _is_as_read(current: KeySlots, move: SlotMove) -> bool:
     """Return whether the slots are as the move has read them, as far as it depends on them."""
     before, freed = move.before, move.freed
-    if freed is not None and (
-        freed not in current.holders or current.holders[freed] != before.holders[freed]
-    ):
+    if freed is not None and current.holders.get(freed) != before.holders[freed]:
         return False
-    if move.passed and current.holders.keys() != before.holders.keys():
+    if move.passed and current.holders != before.holders:
         return False
     if any(current.waiting[place : place + 1] != (before.waiting[place],) for place in move.dropped):
         return False
-    if not _has_line_as_read(current, move):
-        return False
-    return not move.may_run_again or current.taken_at == before.taken_at
+    return _has_line_as_read(current, move)

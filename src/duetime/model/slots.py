@@ -30,9 +30,6 @@ MOST_WAITING = 25
 FEW_WAITING = 5
 """With fewer, a move appends the first of the tail."""
 
-MAY_RUN_AGAIN = frozenset({Status.PENDING, Status.FAILED})
-"""The statuses after which an action may take a slot again: it is retried, or redriven."""
-
 
 class TailEntry(NamedTuple):
     """An action in the tail of a key's line.
@@ -53,26 +50,26 @@ class KeySlots:
     """The slots of a tenant's concurrency key, as read.
 
     Attributes:
-        holders: by id, the fence of its row when it took its slot; None for one that 0.1.0 took.
+        holders: by id, the fence of its row when it took its slot: its token.
         waiting: the line, the longest-waiting first.
-        taken_at: when a slot was taken or passed last, to the second; None if none was.
+        taken_at: when a slot was taken or passed last, to the second; the earliest instant if none was.
         has_tail: whether the line may go on in its tail.
     """
 
     tenant_id: TenantId
     key: str
-    holders: Mapping[ActionId, int | None] = field(default_factory=dict)
+    holders: Mapping[ActionId, int] = field(default_factory=dict)
     waiting: tuple[ActionId, ...] = ()
-    taken_at: datetime | None = None
+    taken_at: datetime = instant.EARLIEST
     has_tail: bool = False
 
-    def others(self, action_id: ActionId) -> int:
-        """Return how many other actions hold slots."""
-        return len(self.holders) - (action_id in self.holders)
+    def is_full_for(self, row: Action) -> bool:
+        """Return whether the row has no slot, and as many as its limit hold one."""
+        return row.id not in self.holders and len(self.holders) >= row.concurrency_limit
 
     def has_token(self, row: Action) -> bool:
         """Return whether the row holds a slot with its fence: its claim alone begins a run."""
-        return row.id in self.holders and self.holders[row.id] == row.fence
+        return self.holders.get(row.id) == row.fence
 
     def has_room(self) -> bool:
         """Return whether one more may wait before the tail."""
@@ -93,8 +90,6 @@ class SlotMove:
         tail_left: the entries of the tail that are removed after it.
         ends_tail: whether it leaves nothing in the tail as read.
         at: now.
-        may_run_again: whether the action that leaves may take a slot again. Then no slot may have been taken
-            since the read: 0.1.0 leaves no token.
     """
 
     before: KeySlots
@@ -105,7 +100,6 @@ class SlotMove:
     tail_left: tuple[TailEntry, ...] = ()
     ends_tail: bool = False
     at: datetime
-    may_run_again: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -129,7 +123,7 @@ class SlotMove:
         return max(0, MOST_WAITING - len(self.waiting))
 
     @property
-    def holders(self) -> dict[ActionId, int | None]:
+    def holders(self) -> dict[ActionId, int]:
         """The holders after it."""
         left = {holder: fence for holder, fence in self.before.holders.items() if holder != self.freed}
         return left | {row.id: row.fence for row in self.passed}

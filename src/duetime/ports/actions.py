@@ -244,10 +244,10 @@ class ActionStore(Protocol):
     def take_slot(self, row: Action, slots: KeySlots, at: datetime) -> bool:
         """*take*: make `row` a holder of its key, with its fence.
 
-        Other actions must hold fewer slots than the limit of this action, and none may have joined or left
-        the line since `slots` was read. If the action is a holder in `slots`, it must be one still, and gets
-        its fence if that is higher. Otherwise return False and change nothing. If the action holds a slot
-        with its fence already, return True.
+        Other actions must hold fewer slots than the limit of this action, and none if none did in `slots`;
+        none may have joined or left the line since that was read. If the action is a holder in `slots`, it
+        must be one still, and gets its fence if that is higher. Otherwise return False and change nothing. If
+        the action holds a slot with its fence already, return True.
         """
 
     def wait_for_slot(self, row: Action, slots: KeySlots) -> bool:
@@ -274,8 +274,7 @@ class ActionStore(Protocol):
         The holder that leaves must hold its slot with the fence as read; the entries of the line that go must
         be as read, and all of the line if it gets some of the tail. If others become holders, all holders
         must be as read. If slots stay free, none may have joined the line or begun a tail. A tail that ends
-        must be marked. With `may_run_again`, no slot may have been taken since the read. Otherwise
-        change nothing; return whether the slots are as the move leaves them.
+        must be marked. Otherwise change nothing; return whether the slots are as the move leaves them.
         """
 
     def evict(self, move: SlotMove, row: Holder | None) -> bool:

@@ -39,15 +39,18 @@ from duetime.ports.actions import ActionStore, DamagedRow
 from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
 from duetime.retry import RetryPolicy
 from duetime.settings import Settings
-from duetime.worker.claim_results import SHARE_OF_WAIT, ClaimResult, ClaimWon, LockFreed, Waiting
+from duetime.worker.claim_results import ClaimResult, ClaimWon, LockFreed, Waiting
 from duetime.worker.paused_work import PausedWork
 from duetime.worker.read_holders import read_holders
 from duetime.worker.unlocked_runs import find_unlocked, needs_search
 
 log = logging.getLogger(__name__)
 
+_SHARE_OF_WAIT = 0.25
+"""The delay before the next claim of a run that waits for its job's lock, as a share of the time waited."""
+
 _SOONEST, _LATEST = timedelta(seconds=15), timedelta(seconds=60)
-"""The bounds of that delay for a run that waits for its job's lock."""
+"""The bounds of that delay."""
 
 _LATEST_IN_PLACE = timedelta(minutes=5)
 """The longest delay for the run in the policy's one waiting place: the holder's end wakes it sooner."""
@@ -272,7 +275,7 @@ class ClaimJobRun:
         has_place = decision.takes_the_place or job.waiting == ref
         waited = max(terms.now - context.row.due_at, timedelta(0))
         longest = _LATEST_IN_PLACE if has_place and not context.unlocked else _LATEST
-        return Waiting(int(min(max(waited * SHARE_OF_WAIT, _SOONEST), longest).total_seconds()))
+        return Waiting(int(min(max(waited * _SHARE_OF_WAIT, _SOONEST), longest).total_seconds()))
 
     def _stop(self, holder: Action, by: ActionRef, terms: ClaimTerms) -> bool:
         """Request the stop of the lock's holder; return True if that freed the lock at once."""

@@ -10,12 +10,8 @@ from duetime.model.action import Action
 from duetime.model.job import Job
 from duetime.model.lease import LeaseHeld, MustBeAlone
 from duetime.model.outcome import Outcome
-from duetime.model.slots import KeySlots
 from duetime.ports.jobs import LockRequirement
 from duetime.worker.paused_work import Held
-
-SHARE_OF_WAIT = 0.25
-"""The delay before the next claim of a run that waits, as a share of the time waited: few messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +23,8 @@ class ClaimWon:
     hold: LockRequirement
     expires_at: datetime | None = None
     """Of a one-shot: from when on no attempt of it begins."""
-    slots: KeySlots | None = None
-    """Under a concurrency key: its slots when the run began."""
+    token: int | None = None
+    """Under a concurrency key: the fence with which its action took its slot."""
 
     failure: Outcome | None = None
     """Of a one-shot: why it must end without its handler."""

@@ -2,9 +2,9 @@
 
 Each claim reads the row first, so nothing is written to a row that cannot be read. Under a concurrency key,
 it then reads the key's slots, and takes one with the row's fence; a run to which a slot was passed has it
-already. The claim needs that fence. Without a free slot, the claim evicts dead holders; if there are none,
-it joins the line, and `pass_slots` wakes it. A fresh message claims again after minutes, in case a wake or
-a holder was lost.
+already. The claim needs that fence, which an eviction raises, so every run that begins has a slot. Without a
+free slot, the claim evicts dead holders; if there are none, it joins the line, and `pass_slots` wakes it. A
+fresh message claims again after minutes, in case a wake or a holder was lost.
 
 The sweep cannot see that an action waits. It sends each overdue action again whenever its lateness has
 doubled. So a worker replaces a message only until the next one of the sweep; otherwise messages would add up.
@@ -23,23 +23,15 @@ from duetime.errors import UnreadableRow
 from duetime.ids import PLANNER
 from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.model import transition
-from duetime.model.action import Action, ActionRef, Ending, SkipReason, Status
-from duetime.model.lease import (
-    Claimed,
-    ClaimTerms,
-    LeaseHeld,
-    MustBeAlone,
-    NeedsSlot,
-    Settlement,
-    SettleResult,
-)
+from duetime.model.action import Action, ActionRef, SkipReason, Status
+from duetime.model.lease import Claimed, ClaimTerms, LeaseHeld, MustBeAlone, NeedsSlot
 from duetime.model.quick_fields import with_fields
 from duetime.model.slots import KeySlots
 from duetime.ports.actions import ActionStore, DamagedRow, Holder
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.wakeups import DueMessage
 from duetime.settings import Settings
-from duetime.worker.claim_results import SHARE_OF_WAIT, ClaimResult, ClaimWon, Waiting
+from duetime.worker.claim_results import ClaimResult, ClaimWon, Waiting
 from duetime.worker.pass_slots import PassSlots
 from duetime.worker.paused_work import Held, PausedWork
 from duetime.worker.rate_turn import RateTurn, StartRefused, StartsAt
@@ -47,12 +39,15 @@ from duetime.worker.read_holders import read_holders
 
 log = logging.getLogger(__name__)
 
-SOONEST, LATEST = timedelta(seconds=2), timedelta(seconds=60)
-"""The bounds of the delay before the next claim while 0.1.0 holds slots, without its jitter of a quarter.
-"""
+_CONTENDED = timedelta(seconds=2)
+"""The delay before the next claim if the key kept changing, without its jitter of a quarter."""
 
 _FIRST_CHECK, _LAST_CHECK = timedelta(minutes=5), timedelta(minutes=12)
-"""The bounds of that delay in the line. It is as long as the wait; SQS permits it with its jitter."""
+"""The bounds of the delay before the next claim of an action in line, without its jitter of a quarter.
+
+Within them, the delay is as long as the action has waited. The longest one with its jitter is 15 minutes, the
+longest delay of a message in SQS.
+"""
 
 _OVERLAP = timedelta(minutes=10)
 """The time for which messages are still replaced after the sweep should have sent another."""
@@ -163,7 +158,7 @@ class ClaimOneShot:
                 "the concurrency key kept changing, claiming later",
                 extra={"action": row.id, "tenant": row.tenant_id},
             )
-            return self._waiting(SOONEST)
+            return self._waiting(_CONTENDED)
         return result
 
     def _try(
@@ -172,8 +167,6 @@ class ClaimOneShot:
         if row is None or row.concurrency_key is None or terms.is_fenced_off(row):
             return None
         if row.status is Status.PROCESSING and row.lease_until is not None:
-            if row.claim_nonce == terms.nonce:
-                return self._won(row, terms)
             if not terms.may_take_over(row):
                 return LeaseHeld(row.lease_until)
         elif row.status is not Status.PENDING or row.due_at > terms.now:
@@ -189,11 +182,11 @@ class ClaimOneShot:
     ) -> ClaimWon | Waiting | StartRefused | Conflict | None:
         """Begin a run with a slot, take a slot, or join the line of those that wait for one."""
         slots = self._actions.key_slots(row.tenant_id, key)
-        if not slots.has_token(row) and row.id not in slots.holders:
-            if slots.others(row.id) >= row.concurrency_limit:
-                return CHANGED if self._evict_dead(row, slots, terms) else self._join_line(row, slots, terms)
-            if (slots.waiting or slots.has_tail) and self._pass.fill(slots, row.id):
-                return CHANGED
+        if slots.is_full_for(row):
+            return CHANGED if self._evict_dead(row, slots, terms) else self._join_line(row, slots, terms)
+        is_next = row.id in slots.holders or not (slots.waiting or slots.has_tail)
+        if not is_next and self._pass.fill(slots, row.id):
+            return CHANGED
         if turn and (refused := turn(row, terms)):
             if not isinstance(refused, StartsAt):
                 self._give_up(row)
@@ -201,59 +194,24 @@ class ClaimOneShot:
         if not (slots.has_token(row) or self._actions.take_slot(row, slots, terms.now)):
             return CHANGED
         claimed = transition.started(row, terms)
-        return self._won(claimed, terms) if self._actions.claim_row(row, claimed) else CHANGED
-
-    def _won(self, claimed: Action, terms: ClaimTerms) -> ClaimWon | None:
-        """Return the claim with its slot, and its payload: an offloaded one is read only after the claim.
-
-        A worker of 0.1.0 may have evicted the run between its take and its claim. Now it cannot any more. A
-        token that is not older than the run is that of a take-over, whose worker saw this lease end.
-        """
-        slots = self._actions.key_slots(claimed.tenant_id, claimed.concurrency_key or "")
-        token = slots.holders.get(claimed.id)
-        if token is None or token >= claimed.fence:
-            self._give_back(claimed, terms)
-            return None
+        if not self._actions.claim_row(row, claimed):
+            return CHANGED
         if claimed.payload_offloaded and claimed.payload is None:
             stored_row = self._actions.get(claimed.ref)
             claimed = replace(claimed, payload=stored_row.payload if stored_row else None)
-        return replace(_won(claimed, terms), slots=slots)
-
-    def _give_back(self, claimed: Action, terms: ClaimTerms) -> None:
-        """End a run that has no slot before its handler begins: it is due again at once."""
-        log.warning(
-            "its slot was taken from it, claiming again",
-            extra={"action": claimed.id, "tenant": claimed.tenant_id},
-        )
-        again = Settlement(
-            status=Status.PENDING,
-            ending=Ending.RETRY,
-            finished_at=terms.now,
-            message="another worker took its slot before it began",
-            due_at=terms.now,
-        )
-        cancelled = Settlement(
-            status=Status.CANCELLED,
-            ending=Ending.CANCELLED,
-            finished_at=terms.now,
-            kept_until=terms.now + self._retention,
-        )
-        if self._actions.settle(claimed, again) is SettleResult.CANCEL_REQUESTED:
-            self._actions.settle(claimed, cancelled)
+        return replace(_won(claimed, terms), token=row.fence)
 
     def _join_line(self, row: Action, slots: KeySlots, terms: ClaimTerms) -> Waiting | Conflict:
-        """Wait at the end of the line. A holder of 0.1.0 passes its slot to none, so its line is polled."""
+        """Wait at the end of the line."""
         if row.id not in slots.waiting:
-            has_room = slots.has_room()
-            if not (
+            has_joined = (
                 self._actions.wait_for_slot(row, slots)
-                if has_room
+                if slots.has_room()
                 else self._join_tail(row, slots, terms.now)
-            ):
+            )
+            if not has_joined:
                 return CHANGED
         waited = terms.now - max(row.due_at, ids.created_at(row.id))
-        if None in slots.holders.values():
-            return self._waiting(min(max(waited * SHARE_OF_WAIT, SOONEST), LATEST))
         return self._waiting(min(max(waited, _FIRST_CHECK), _LAST_CHECK))
 
     def _join_tail(self, row: Action, slots: KeySlots, now: datetime) -> bool:
@@ -262,7 +220,7 @@ class ClaimOneShot:
         slots = self._actions.key_slots(slots.tenant_id, slots.key)
         if not slots.has_tail:
             slots = self._actions.mark_tail(slots.tenant_id, slots.key, now)
-        return row.id not in slots.holders and slots.others(row.id) >= row.concurrency_limit
+        return slots.is_full_for(row)
 
     def _evict_dead(self, row: Action, slots: KeySlots, terms: ClaimTerms) -> bool:
         """Free the slots of dead holders; return whether there were any.
@@ -292,7 +250,7 @@ def _is_dead(holder: Holder | None, slots: KeySlots, terms: ClaimTerms) -> bool:
         return True
     if holder.status is Status.PROCESSING:
         return terms.may_take_over(holder)
-    is_stuck = slots.taken_at is None or slots.taken_at + terms.length + terms.skew < terms.now
+    is_stuck = slots.taken_at + terms.length + terms.skew < terms.now
     return is_stuck or holder.due_at > terms.now + terms.skew
 
 

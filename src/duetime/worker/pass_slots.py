@@ -20,7 +20,7 @@ from duetime.errors import DuetimeError, truncate
 from duetime.ids import ActionId, TenantId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.slots import MAY_RUN_AGAIN, KeySlots, SlotMove, TailEntry, waits
+from duetime.model.slots import KeySlots, SlotMove, TailEntry, waits
 from duetime.ports.actions import ActionStore, Holder
 from duetime.ports.wakeups import DueQueues, Routes
 from duetime.wakeups.due_messages import message_of, send_wakes
@@ -46,28 +46,19 @@ class PassSlots:
         self._actions, self._queues, self._routes = actions, queues, routes
         self._clock, self._skew = clock, skew
 
-    def free(self, run: Action, begun: KeySlots, status: Status) -> None:
-        """Free the slot of a run that is settled, unless it is no longer its slot.
-
-        The slot is the run's if its token is. A take-over that lost its race may have renewed the token; then
-        the row decides. So it does if the action may run again, and a slot was taken since: a worker of 0.1.0
-        leaves no token.
+    def free(self, run: Action, token: int) -> None:
+        """Free the slot of a run that is settled, unless its action has taken a slot again since.
 
         Args:
             run: the run, as it was claimed.
-            begun: the slots when it began.
-            status: the one that it was settled with.
+            token: the fence with which it took its slot.
         """
 
         def attempt() -> Conflict | None:
             slots = self._actions.key_slots(run.tenant_id, run.concurrency_key or "")
-            if run.id not in slots.holders:
+            if slots.holders.get(run.id) != token or self._made(self._move(slots, run.id)):
                 return None
-            may_run_again = status in MAY_RUN_AGAIN
-            is_mine = slots.holders[run.id] == begun.holders[run.id]
-            if not is_mine or (may_run_again and slots.taken_at != begun.taken_at):
-                return self._give_up(run)
-            return None if self._made(self._move(slots, run.id, may_run_again=may_run_again)) else CHANGED
+            return CHANGED
 
         self._retry(attempt, run)
 
@@ -175,7 +166,7 @@ class PassSlots:
                 },
             )
 
-    def _move(self, slots: KeySlots, freed: ActionId | None, *, may_run_again: bool = False) -> SlotMove:
+    def _move(self, slots: KeySlots, freed: ActionId | None) -> SlotMove:
         """Return the move by which a holder leaves, and the longest-waiting that may become holders."""
         now = self._clock.now()
         choice, dropped = _Choice(slots, freed, now, self._skew), set[int]()
@@ -190,7 +181,6 @@ class PassSlots:
             passed=tuple(choice.passed),
             dropped=frozenset(dropped),
             at=now,
-            may_run_again=may_run_again,
         )
         needs_tail = slots.has_tail and (not choice.is_over or move.is_short)
         return self._with_tail(move, choice) if needs_tail else move

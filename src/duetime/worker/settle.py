@@ -19,7 +19,6 @@ from duetime.model.job import JobRef, Overlap, job_ref_of
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run import Entry
 from duetime.model.run_stats import ended_run
-from duetime.model.slots import KeySlots
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, LockRequirement
 from duetime.ports.regions import NoRegions
@@ -78,8 +77,8 @@ class Settle:
         action, job_ref = held.action, job_ref_of(held.action)
         if not self._region.is_current(action.fence):
             return SettleResult.LEASE_LOST
-        if held.slots is not None:
-            return self._end_with_slot(held, held.slots, settlement, row_alone)
+        if held.token is not None:
+            return self._end_with_slot(action, held.token, settlement, row_alone)
         is_alone = job_ref is None or action.trigger is Trigger.BACKFILL
         if is_alone or job_ref is None or held.job is None or settlement.status is Status.PENDING:
             return row_alone(action, settlement)
@@ -96,13 +95,12 @@ class Settle:
         return row_alone(action, settlement)
 
     def _end_with_slot(
-        self, held: ClaimWon, slots: KeySlots, settlement: Settlement, row_alone: _SettleRow
+        self, action: Action, token: int, settlement: Settlement, row_alone: _SettleRow
     ) -> SettleResult:
         """Settle the row, then pass its slot on: never the other way round, which lets two run at once."""
-        result = row_alone(held.action, settlement)
+        result = row_alone(action, settlement)
         if result is SettleResult.SETTLED:
-            free = partial(self._pass.free, held.action, slots, settlement.status)
-            _attempt(free, held.action)
+            _attempt(partial(self._pass.free, action, token), action)
         return result
 
     def _wake_next(self, ref: JobRef) -> None:

@@ -185,9 +185,11 @@ class SlotContract(KeyedContract):
         assert not take(store, keyed(store, limit=2))
 
     def test_a_slot_that_was_free_at_the_read_is_not_taken_twice(self, store: ActionStore) -> None:
-        one, other = keyed(store), keyed(store)
-        slots = slots_of(store)
-        assert [take(store, row, slots) for row in (one, other)] == [True, False]
+        for limit in (1, LIMIT):
+            one, other = (keyed(store, key=f"till-{limit}", limit=limit) for _ in range(2))
+            slots = slots_of(store, f"till-{limit}")
+            assert [take(store, row, slots) for row in (one, other)] == [True, False]
+            assert take(store, other) is (limit > 1)
 
     def test_a_holder_gets_no_lower_fence_than_it_has(self, store: ActionStore, keyed_action: Action) -> None:
         take(store, replace(keyed_action, fence=2))
@@ -337,9 +339,8 @@ class LineContract(KeyedContract):
         assert slots_of(store).waiting == tuple(row.id for row in rows)
         assert not slots_of(store).has_room()
 
-    @pytest.mark.parametrize("may_run_again", [False, True])
-    def test_a_freed_slot_may_be_taken(self, store: ActionStore, run: Action, may_run_again: bool) -> None:
-        assert store.move_slots(move_of(store, run, may_run_again=may_run_again))
+    def test_a_freed_slot_may_be_taken(self, store: ActionStore, run: Action) -> None:
+        assert store.move_slots(move_of(store, run))
         assert (holders(store), slots_of(store).waiting) == (set(), ())
         assert begin(store, keyed(store).ref)
 
@@ -381,12 +382,11 @@ class LineContract(KeyedContract):
         assert not store.move_slots(late)
         assert holders(store) == {run.id}
 
-    def test_a_late_free_frees_no_slot_if_one_was_taken_since(self, store: ActionStore) -> None:
-        run, slots = holding(store, limit=2), move_of(store)
-        late = move_of(store, run, may_run_again=True)
-        assert store.take_slot(keyed(store, limit=2), slots.before, NOON + HOUR)
-        assert not store.move_slots(late)
-        assert store.move_slots(replace(late, may_run_again=False))
+    def test_a_slot_is_freed_beside_another_that_was_taken_since(self, store: ActionStore) -> None:
+        run = holding(store, limit=2)
+        move, other = move_of(store, run), holding(store, limit=2)
+        assert store.move_slots(move)
+        assert holders(store) == {other.id}
 
     def test_a_slot_is_not_freed_past_an_action_that_has_joined_the_line(
         self, store: ActionStore, run: Action
