@@ -5,7 +5,6 @@ The page runs in the machine's chromium; the local cloud behind it, in this proc
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -18,6 +17,7 @@ from bench.result import Result, at_most
 from duetime import Order, daily
 from duetime.jobs.register import Registration
 from duetime.local import LocalCloud, LocalOptions
+from tools.commands import check_programs, chromium
 
 JOBS, ACTIONS, IDLE = 5_000, 10_000, 60
 _SCREENS = {
@@ -37,11 +37,10 @@ def measure() -> list[Result]:
 
 @contextmanager
 def _chromium() -> Iterator[Browser]:
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        raise FileNotFoundError("there is no chromium here: apt-get install chromium")
+    check_programs(["chromium"])
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        arguments = ["--no-sandbox", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=chromium(), args=arguments)
         try:
             yield browser
         finally:

@@ -6,13 +6,14 @@ Errors of scripts, and refusals of the policy.
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+
+from tools import commands
 
 ARGS = [
     "--no-sandbox",
@@ -36,9 +37,8 @@ expect.set_options(timeout=PATIENCE)
 def chromium() -> Iterator[Browser]:
     """A browser without a screen."""
     with sync_playwright() as playwright:
-        found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-        assert found, "there is no chromium here: apt-get install chromium"
-        browser = playwright.chromium.launch(executable_path=found, args=ARGS)
+        commands.check_programs(["chromium"])
+        browser = playwright.chromium.launch(executable_path=commands.chromium(), args=ARGS)
         try:
             yield browser
         finally:

@@ -50,7 +50,7 @@ def program(folder, name, prints):
     [
         ("java", "Java 17 or later is needed, and it is not on the PATH. Install it, for example: apt-get"),
         ("node", "Node 20 or later with npm is needed, and it is not on the PATH"),
-        ("chromium", "apt-get install chromium"),
+        ("chromium", "apt-get install chromium-headless-shell"),
     ],
 )
 def test_a_missing_program_is_named_with_the_command_that_installs_it(path, name, words):
