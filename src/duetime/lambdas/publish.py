@@ -20,6 +20,8 @@ from duetime.events.count_usage import CountUsage
 from duetime.events.publish import EventSelection, Publish, PublishedFact
 from duetime.jobs.known_region import KnownRegion
 from duetime.lambdas.standby import unless_standby
+from duetime.model.action import Status
+from duetime.model.lifecycle import RARE, EventName
 from duetime.model.quota import has_quotas
 from duetime.settings import Settings
 from duetime.wakeups.system_jobs import SYSTEM_JOBS
@@ -35,6 +37,30 @@ _NO_PASS = {"pk": {"S": [{"anything-but": [f"system#{name}" for name in SYSTEM_J
 """Sweeps record themselves each minute."""
 
 
+_OF_QUOTAS = frozenset({EventName.SCHEDULED, EventName.EXECUTED, *RARE})
+"""The events of one-shots whose writes quotas need: those that make one pending, and those that settle it."""
+
+_MARKS: Mapping[EventName, Sequence[tuple[Status, str]]] = {
+    EventName.SCHEDULED: [(Status.PENDING, "")],
+    EventName.COALESCED: [(Status.PENDING, "changed_at")],
+    EventName.RESCHEDULED: [(Status.PENDING, "changed_at")],
+    EventName.REDRIVEN: [(Status.PENDING, "changed_at")],
+    EventName.DEFERRED: [(Status.PENDING, "rate_slot"), (Status.PENDING, "waits_for")],
+    EventName.RELEASED: [(Status.PENDING, "")],
+    EventName.RETRYING: [(Status.PENDING, "")],
+    EventName.STARTED: [(Status.PROCESSING, "")],
+    EventName.RECOVERED: [(Status.PROCESSING, "recoveries")],
+    EventName.HANDED_OVER: [(Status.PROCESSING, "")],
+    EventName.APPROVAL_REQUESTED: [(Status.PROCESSING, "question")],
+    EventName.CANCEL_REQUESTED: [(Status.PROCESSING, "cancel_requested_at")],
+    EventName.EXECUTED: [(Status.EXECUTED, "")],
+    EventName.FAILED: [(Status.FAILED, "")],
+    EventName.CANCELLED: [(Status.CANCELLED, "")],
+    EventName.SKIPPED: [(Status.SKIPPED, "")],
+}
+"""The row of a one-shot after each of its events: its status, and an attribute that it then has, if any."""
+
+
 def _new(**attributes: Any) -> Filter:
     return {"eventName": _WRITTEN, "dynamodb": {"NewImage": attributes}}
 
@@ -42,23 +68,21 @@ def _new(**attributes: Any) -> Filter:
 def action_filters(settings: Settings) -> Sequence[Filter]:
     """Return the filters of the actions table's event source: published changes, and few others.
 
-    Only ``events="all"`` publishes heartbeats of one-shots and the writes of a success. Quotas need each
-    write that makes a one-shot pending or settles it.
+    They are derived from the published events; quotas need more writes. The second filter passes the failures
+    of the system's own passes.
     """
-    settled = ["failed", "cancelled", *(["executed", "skipped"] if has_quotas(settings) else [])]
-    changed = {} if has_quotas(settings) else {"changed_at": {"S": _IS_THERE}}
-    ended = _new(status={"S": settled})
-    if settings.events == "all":
-        return (
-            {"eventName": _WRITTEN, "dynamodb": {"Keys": _NO_PASS, "NewImage": {"status": {"S": _IS_THERE}}}},
-            ended,
-        )
+    words = EventName if settings.events == "all" else _OF_QUOTAS if has_quotas(settings) else RARE
+    marks = dict.fromkeys(mark for word in words for mark in _MARKS.get(word, ()))
+    plain = [status.value for status, attribute in marks if not attribute]
+    marked = [
+        {"status": {"S": [status.value]}, attribute: {"N" if attribute == "recoveries" else "S": _IS_THERE}}
+        for status, attribute in marks
+        if attribute and status.value not in plain
+    ]
+    rows = [{"planned_at": {"S": _IS_THERE}}, {"status": {"S": sorted(plain)}}, *sorted(marked, key=str)]
     return (
-        {"eventName": _WRITTEN, "dynamodb": {"Keys": _NO_PASS, "NewImage": {"planned_at": {"S": _IS_THERE}}}},
-        ended,
-        _new(status={"S": ["pending"]}, **changed),
-        _new(status={"S": ["processing"]}, recoveries={"N": _IS_THERE}),
-        _new(status={"S": ["processing"]}, cancel_requested_at={"S": _IS_THERE}),
+        {"eventName": _WRITTEN, "dynamodb": {"Keys": _NO_PASS, "NewImage": {"$or": rows}}},
+        _new(status={"S": [Status.FAILED.value]}),
     )
 
 

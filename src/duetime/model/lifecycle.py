@@ -170,7 +170,7 @@ class LifecycleEvent:
 _TEXTS = ("subject", "word", "number", "tenant_id", "name", "by")
 
 
-_ALWAYS = frozenset(
+RARE = frozenset(
     {
         EventName.FAILED,
         EventName.CANCELLED,
@@ -198,7 +198,7 @@ def is_in_events(event: LifecycleEvent, events: Events, *, is_pass: bool) -> boo
         return False
     if is_pass:
         return event.word is EventName.FAILED
-    return events == "all" or event.subject != "action" or event.word in _ALWAYS
+    return events == "all" or event.subject != "action" or event.word in RARE
 
 
 def of_undelivered(thing: Undelivered) -> Iterator[LifecycleEvent]:
@@ -273,7 +273,7 @@ def of_audit(entry: AuditEntry) -> Iterator[LifecycleEvent]:
         subject="audit",
         word=EventName.RECORDED,
         number=_audit_number(entry),
-        at=entry.asked_at,
+        at=entry.requested_at,
         tenant_id=entry.tenant_id,
         name=entry.id,
         by=entry.by,
@@ -285,7 +285,7 @@ def of_audit(entry: AuditEntry) -> Iterator[LifecycleEvent]:
             "subject": entry.subject,
             "roles": list(entry.roles),
             "address": entry.address,
-            "asked": dict(entry.request_fields),
+            "request_fields": dict(entry.request_fields),
             "status": entry.status,
             "result": None if entry.result is None else dict(entry.result),
             "expires_at": instant.text(entry.expires_at),
