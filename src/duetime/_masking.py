@@ -5,7 +5,7 @@ kinds of text are masked:
 
 - the values of a payload's sensitive fields, within `hiding`;
 - likely keys and tokens: AWS keys, JWTs, ``Authorization`` headers, passwords in URLs, private keys, tokens
-  with a vendor's prefix, and pairs such as ``password=…``;
+  with a vendor's prefix or duetime's own, and pairs such as ``password=…``;
 - what matches the setting `secret_patterns`, within `hiding`.
 
 Each expression takes a time proportional to the text: a repeat is bounded, or nothing can fail after it.
@@ -111,7 +111,10 @@ def _without(text: str, needle: str) -> str:
     return re.sub(rf"(?<![^\W_]){re.escape(needle)}(?![^\W_])", MASKED, text)
 
 
+_HAND_OVER = "dt_[A-Za-z0-9_-]{60,}"
+"""The token of a hand-over, the only secret that duetime mints; see `duetime.model.hand_over_token`."""
 _PREFIXES = (
+    _HAND_OVER,
     "(?:AKIA|ASIA)[A-Z0-9]{16}",
     r"eyJ[A-Za-z0-9_.-]{20,}",
     "(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}",
@@ -207,6 +210,11 @@ def _is_prose(found: re.Match[str], value: str) -> bool:
         return True
     goes_on = found.string[found.end() : found.end() + 2].strip()[:1].isalpha()
     return found[2] == ":" and bool(found[3]) and not found[4] and word.isalpha() and goes_on
+
+
+def without_tokens(text: str) -> str:
+    """Return a text, such as a handler's own log line, without the tokens of hand-overs."""
+    return re.sub(_HAND_OVER, MASKED, text) if "dt_" in text else text
 
 
 _UNSEEN = {

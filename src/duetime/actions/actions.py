@@ -11,7 +11,7 @@ from typing import Protocol
 from duetime import ids
 from duetime.actions.cancel import cancel
 from duetime.actions.search import RunHistory, Search, stored_payload
-from duetime.errors import ActionConflict, ActionNotFound, InvalidReason
+from duetime.errors import ActionConflict, ActionNotFound, InvalidReason, truncate
 from duetime.jobs.known_region import KnownRegion
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model.action import Action, ActionRef, Status
@@ -135,7 +135,7 @@ class Actions:
         """Remove a failed action from the dead letters; see `Scheduler.dismiss`."""
         if not 1 <= len(reason.strip()) <= LONGEST_REASON:
             raise InvalidReason(reason, LONGEST_REASON)
-        change = partial(self._store.dismiss, reason=reason.strip())
+        change = partial(self._store.dismiss, reason=truncate(reason.strip(), LONGEST_REASON))
         with _span(spans.DISMISS, ref) as span:
             outcome = self._change(self._row(ref), change, Status.FAILED)
             return _applied(ref, outcome, "dismiss", "a failed one that is not dismissed", span)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
+from duetime._masking import masked as without_secrets
 from duetime.api.body import parse_json
 from duetime.api.known_fields import Fields, admits_lists, only_known
 from duetime.api.requests import IDENTITY
@@ -114,6 +115,8 @@ def recorded_result(response: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _short(value: Any) -> Any:
-    """Return the value, or the beginning of its JSON if that is long."""
+    """Return the value without secrets, or the beginning of its JSON if that is long."""
+    if isinstance(value, str):
+        value = without_secrets(value)
     text = json.dumps(value, ensure_ascii=False)
     return value if len(text) <= _LONGEST else truncate(text, _LONGEST)

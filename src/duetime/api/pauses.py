@@ -17,6 +17,7 @@ from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
 from duetime import ids
+from duetime._masking import masked
 from duetime.api.api_model import ApiModel
 from duetime.api.context import ApiRoutes, caller_at
 from duetime.api.errors import Flaw, Forbidden, InvalidRequest
@@ -169,7 +170,7 @@ class Pauses(ApiRoutes):
             id=ids.new_action_id(now, os.urandom),
             scope=body.scope,
             name=self._checked_name(body.scope, body.name),
-            reason=body.reason,
+            reason=masked(body.reason),
             by=caller.actor,
             since=now,
             until=until,

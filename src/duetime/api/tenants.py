@@ -11,6 +11,7 @@ from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
 from duetime import ids
+from duetime._masking import masked
 from duetime.api.api_model import ApiModel
 from duetime.api.context import ApiRoutes, caller_at
 from duetime.api.pauses import LONGEST_REASON, checked_end
@@ -75,7 +76,7 @@ class Tenants(ApiRoutes):
             id=ids.new_action_id(now, os.urandom),
             scope=PauseScope.TENANT,
             name=ids.tenant(tenant),
-            reason=body.reason,
+            reason=masked(body.reason),
             by=caller_at(request).actor,
             since=now,
             until=until,

@@ -13,7 +13,7 @@ import time
 from types import TracebackType
 from typing import Any
 
-from duetime._masking import printable_json
+from duetime._masking import printable_json, without_tokens
 from duetime.environment import trace_id
 from duetime.errors import truncate
 from duetime.telemetry.tracebacks import traceback_of
@@ -54,7 +54,7 @@ class LogLines(logging.Formatter):
         line["xray_trace_id"] = trace_id()
         present = {name: value for name, value in line.items() if value is not None}
         text = json.dumps(present, default=str, separators=(",", ":"), ensure_ascii=False)
-        return printable_json(text)
+        return printable_json(without_tokens(text))
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802, ARG002 - logging's
         """Return the local time with milliseconds and the offset: ``2027-06-01 09:00:00,250+0000``."""

@@ -55,6 +55,7 @@ class Decision:
                 " characters; an approval needs none",
                 field="reason",
             )
+        object.__setattr__(self, "reason", truncate(reason, REASON_LIMIT))
 
     @property
     def verb(self) -> str:

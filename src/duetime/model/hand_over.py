@@ -116,6 +116,7 @@ class Approval:
                 " characters",
                 field="question",
             )
+        object.__setattr__(self, "question", truncate(question, QUESTION_LIMIT))
         if self.on_reject not in get_args(OnReject):
             raise InvalidHandOver(
                 f"on_reject is {truncate(repr(self.on_reject), 60)}; allowed are fail and execute",
@@ -195,7 +196,7 @@ class HandOverTerms:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the work is: a share from 0 to 1, and a note for people."""
+    """How far the work is: a share from 0 to 1, and a note for people, without secrets."""
 
     share: float
     note: str = ""
@@ -212,6 +213,7 @@ class Progress:
                 f"note is {truncate(repr(note), 60)}; allowed are up to {NOTE_LIMIT} printable characters",
                 field="note",
             )
+        object.__setattr__(self, "note", truncate(note, NOTE_LIMIT))
 
     @property
     def text(self) -> str:

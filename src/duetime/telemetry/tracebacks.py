@@ -7,7 +7,7 @@ import textwrap
 import traceback
 from collections.abc import Iterator
 
-from duetime._masking import masked, printable
+from duetime._masking import masked, printable, without_tokens
 from duetime.errors import truncate
 from duetime.model.outcome import leaves_of
 
@@ -27,6 +27,20 @@ def mask_traceback(record: logging.LogRecord) -> bool:
     if record.exc_info and record.exc_info[1] is not None:
         record.exc_text = traceback_of(record.exc_info[1])
     return True
+
+
+def mask_tokens(record: logging.LogRecord) -> bool:
+    """Mask the tokens of hand-overs in the line of a handler, which else is the handler's own."""
+    try:
+        message = record.getMessage()
+    except Exception:  # noqa: BLE001 - a wrong placeholder, which logging reports where it writes
+        return True
+    if (shown := without_tokens(message)) != message:
+        record.msg, record.args = shown, None
+    for name, value in list(vars(record).items()):
+        if isinstance(value, str):
+            setattr(record, name, without_tokens(value))
+    return mask_traceback(record)
 
 
 def _tracebacks(link: BaseException | None) -> Iterator[str]:

@@ -35,7 +35,7 @@ from duetime.ports.wakeups import Delivery
 from duetime.retry import Continue, Fatal
 from duetime.settings import Settings
 from duetime.telemetry import spans
-from duetime.telemetry.tracebacks import mask_traceback, traceback_of
+from duetime.telemetry.tracebacks import mask_tokens, mask_traceback, traceback_of
 from duetime.worker.checkpoints import RunCheckpoints
 from duetime.worker.commit import RunCommit
 from duetime.worker.hand_over import problem_of
@@ -45,6 +45,7 @@ from duetime.worker.run_context import isolated
 
 log = logging.getLogger(__name__)
 log.addFilter(mask_traceback)
+logging.getLogger("duetime.handlers").addFilter(mask_tokens)
 
 
 @dataclass(frozen=True, slots=True)
