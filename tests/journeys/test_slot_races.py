@@ -4,18 +4,53 @@ from datetime import timedelta
 
 import pytest
 
+from duetime.model.action import Status
 from duetime.model.transition import started
-from duetime.testing.contract.slots import holders, keyed, take
+from duetime.testing.contract.slots import holders, holding, keyed, move_of, slots_of, take
 from duetime.testing.contract.specimens import (
     CALLER,
     MINUTE,
     NOON,
+    ORPHANED_AT,
     SKEW,
     TICK,
+    end,
+    stored_row,
     terms,
 )
+from duetime.testing.turned_clock import TurnedClock
 from duetime.worker.claim_results import ClaimWon, Waiting
-from tests.slots import claim_of
+from duetime.worker.pass_slots import PassSlots
+from tests.hooked import Hooked
+from tests.slots import NoQueues, claim_of
+
+
+def test_a_claim_whose_slot_was_evicted_after_its_take_begins_no_run(store):
+    action, other, hooked = keyed(store), keyed(store), Hooked(store)
+
+    def evicted(claim_row, row, claimed):
+        del hooked.hooks["claim_row"]
+        assert store.evict(move_of(store, row), row)
+        assert take(store, other)
+        return claim_row(row, claimed)
+
+    hooked.hooks["claim_row"] = evicted
+    assert isinstance(claim_of(hooked).with_slot(action, terms()), Waiting)
+    assert stored_row(store, action.ref).status is Status.PENDING
+    assert (holders(store), slots_of(store).waiting) == ({other.id}, (action.id,))
+
+
+@pytest.mark.parametrize("status", [Status.EXECUTED, Status.PENDING])
+def test_a_slot_whose_token_a_lost_take_over_has_renewed_is_freed_all_the_same(store, status):
+    """A worker saw the lease end, and took the slot again; then the run renewed its lease, and has ended."""
+    run, other, queues = holding(store), keyed(store), NoQueues()
+    assert store.take_slot(run, slots_of(store), ORPHANED_AT)
+    assert slots_of(store).holders == {run.id: run.fence}
+    assert store.wait_for_slot(other, slots_of(store))
+    store.settle(run, end(status))
+    PassSlots(store, queues, queues, clock=TurnedClock(NOON), skew=SKEW).free(run, 0)
+    assert slots_of(store).holders == {other.id: other.fence}
+    assert [send.message.ref for send in queues.sent] == [other.ref]
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ SLOT_SCENARIOS = (
     SlotScenario("one at once, and a request arrives late", (1, 1), ("late", "retry")),
     SlotScenario("two at once", (2, 2, 2), (), workers=3, most_runs=1),
     SlotScenario("one at once beside two at once", (1, 2), ("death", "retry")),
+    SlotScenario("one at once, of two", (1, 1), (), most_runs=1),
 )
 """Three workers and two runs each have some million states.
 

@@ -17,6 +17,7 @@ class SlotGuard(StrEnum):
     ROW_AS_READ = "claim: the row is as read"
     AFTER_SETTLE = "free: after the settle"
     FREE_TOKEN = "free: the token is as read"
+    ROW_DECIDES = "free: if the token is another, the row decides"
     FREE_LINE = "free: no action has joined the line"
     NO_TAIL = "take: no tail has begun"
     WAIT_TAIL = "wait: no tail has begun"
@@ -54,6 +55,7 @@ BREAKS_WITHOUT = {
     SlotGuard.ROW_AS_READ: "a late claim begins a run whose slot was evicted",
     SlotGuard.AFTER_SETTLE: "the next one begins while the run has its lease",
     SlotGuard.FREE_TOKEN: "a late free frees the slot of the action's next run",
+    SlotGuard.ROW_DECIDES: "a run leaves its slot, which a take-over that lost its race took again",
     SlotGuard.FREE_LINE: "a slot is freed past an action that has joined the line, and no wake is sent to it",
     SlotGuard.NO_TAIL: "a new action runs before one in the tail",
     SlotGuard.WAIT_TAIL: "a new action waits before one in the tail",

@@ -319,8 +319,14 @@ class SlotsProtocol(TailSteps):
 
     def _read_to_free(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
         place = worker.action
-        if state.slots.token(place) != worker.token:
+        if place not in state.slots.ids:
             yield Step("a slot was freed already", now_is(worker.idle, state))
+        elif state.slots.token(place) != worker.token:
+            row = state.rows[place]
+            if row is None or row.status is PROCESSING or not self.has(SlotGuard.ROW_DECIDES):
+                yield Step("a slot was taken again", now_is(worker.idle, state))
+            else:
+                yield self._evicts(state, place, place, row, now_is)
         else:
             move = self.move_of(state, place)._replace(action=place, token=worker.token)
             yield Step("a worker reads whom it passes its slot to", now_is(self.with_tail(move, move), state))

@@ -26,6 +26,7 @@ BREAKS = {
     SlotGuard.ROW_AS_READ: AT_MOST,
     SlotGuard.AFTER_SETTLE: AT_MOST,
     SlotGuard.FREE_TOKEN: AT_MOST,
+    SlotGuard.ROW_DECIDES: WOKEN,
     SlotGuard.FREE_LINE: WOKEN,
     SlotGuard.HAS_ENDED: AT_MOST,
     SlotGuard.HOLDER_AS_READ: AT_MOST,

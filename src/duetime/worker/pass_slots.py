@@ -47,7 +47,10 @@ class PassSlots:
         self._clock, self._skew = clock, skew
 
     def free(self, run: Action, token: int) -> None:
-        """Free the slot of a run that is settled, unless its action has taken a slot again since.
+        """Free the slot of a run that is settled, unless its action has begun again with it.
+
+        If the slot has another token, its action has taken it again: for a retry, or for a take-over that lost
+        its race. Then the row decides.
 
         Args:
             run: the run, as it was claimed.
@@ -56,9 +59,9 @@ class PassSlots:
 
         def attempt() -> Conflict | None:
             slots = self._actions.key_slots(run.tenant_id, run.concurrency_key or "")
-            if slots.holders.get(run.id) != token or self._made(self._move(slots, run.id)):
-                return None
-            return CHANGED
+            if slots.holders.get(run.id) != token:
+                return self._give_up(run)
+            return None if self._made(self._move(slots, run.id)) else CHANGED
 
         self._retry(attempt, run)
 
