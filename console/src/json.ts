@@ -28,7 +28,7 @@ export function writeJson(value: unknown, indent?: number): string {
 }
 
 /** Fields of the API that have JSON of an app: payloads, and the requests and results of the audit trail. */
-const OF_APPS = new Set(["payload", "asked", "result"]);
+const OF_APPS = new Set(["payload", "request_fields", "result"]);
 
 /** Read a response of the API: the API's own numbers are JavaScript's, those of an app stay exact. */
 export function readResponse(text: string): unknown {

@@ -23,7 +23,7 @@ def asking(worker, store, clock):
     def asking(action, **approval):
         clock.wait_until(datetime.fromisoformat(action["due_at"]))
         claimed = worker.claim(action["id"])
-        terms = HandedOver(HOUR, None, Approval(QUESTION, **approval)).terms(clock.now(), claimed.claim_nonce)
+        terms = HandedOver(HOUR, None, Approval(QUESTION, **approval)).terms(clock.now(), claimed.nonce)
         store.hand_over(claimed, terms)
         return action["id"]
 
@@ -86,7 +86,7 @@ def test_the_action_shows_its_question_and_then_who_decided_and_why(call, decide
     assert shown["attempts"][-1]["message"] == "approved by ada@acme.example: the parcel is back"
     (entry,) = audit(waiting)
     assert (entry["operation"], entry["by"], entry["status"]) == ("approve", "ada@acme.example", 200)
-    assert entry["asked"] == {"reason": "the parcel is back"}
+    assert entry["request_fields"] == {"reason": "the parcel is back"}
 
 
 def test_a_rejection_fails_the_action(call, decide, waiting, audit):

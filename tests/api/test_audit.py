@@ -32,16 +32,16 @@ def test_an_entry_has_the_caller_its_roles_its_address_the_request_and_the_resul
     assert first == {
         **who,
         "operation": "schedule",
-        "asked_at": "2026-03-01T12:00:01Z",
-        "asked": {"type": "remark", "in": 60},
+        "requested_at": "2026-03-01T12:00:01Z",
+        "request_fields": {"type": "remark", "in": 60},
         "status": 201,
         "result": {**result, "due_at": "2026-03-01T12:01:01Z"},
     }
     assert later == {
         **who,
         "operation": "reschedule",
-        "asked_at": "2026-03-01T12:00:02Z",
-        "asked": {"in": 120},
+        "requested_at": "2026-03-01T12:00:02Z",
+        "request_fields": {"in": 120},
         "status": 200,
         "result": {**result, "due_at": "2026-03-01T12:02:02Z"},
     }
@@ -137,7 +137,7 @@ def test_an_identity_in_a_request_is_ignored_and_recorded(ask, trail):
     assert (response.json["tenant_id"], response.json["created_by"]) == ("acme", "ada@acme.example")
     (entry,) = trail()
     assert entry["by"] == "ada@acme.example"
-    assert entry["asked"] == {
+    assert entry["request_fields"] == {
         "type": "remark",
         "in": 60,
         "ignored": ["actor", "tenant_id", "user", "x-duetime-tenant", "x-duetime-user"],
@@ -151,7 +151,7 @@ def test_no_entry_contains_a_payload_at_any_depth(ask, trail):
     ask("POST", "/jobs/own-report/trigger", body={"payload": {"text": SECRET, "number": SECRET}})
     assert len(trail()) == 3
     assert SECRET not in json.dumps(trail())
-    assert trail()[-1]["asked"] == {"name": "own-report", "type": "remark"}
+    assert trail()[-1]["request_fields"] == {"name": "own-report", "type": "remark"}
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_no_entry_contains_a_payload_at_any_depth(ask, trail):
 )  # fmt: skip
 def test_unknown_fields_are_not_stored(ask, trail, route, body, inputs):
     ask(*route.split(), body=body, query={"comment": SECRET})
-    assert trail()[0]["asked"] == inputs
+    assert trail()[0]["request_fields"] == inputs
     assert SECRET not in json.dumps(trail())
 
 

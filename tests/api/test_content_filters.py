@@ -61,7 +61,7 @@ def test_the_audit_trail_has_the_fields_of_a_change_without_their_values(charges
     trail = charges.ask("GET", "/audit", "readers")
     assert SECRET not in trail.text
     (cancel,) = (entry for entry in trail.json["items"] if entry["operation"] == "cancel")
-    assert cancel["asked"] == {"type": "charge", "payload_fields": ["email"]}
+    assert cancel["request_fields"] == {"type": "charge", "payload_fields": ["email"]}
 
 
 def test_the_cursor_is_bound_to_the_payload_fields(charges):

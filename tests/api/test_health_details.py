@@ -1,6 +1,7 @@
 """The health in detail: what lags, what waits and what is known, for operators alone."""
 
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 
@@ -8,12 +9,14 @@ from duetime.api.app import make_api
 from duetime.api.context import ApiContext
 from duetime.api.route_ports import Details, Health
 from duetime.errors import BackendUnavailable
+from duetime.jobs.known_pauses import KnownPauses
 from duetime.model.action import Ending, Status
+from duetime.model.work_pause import BreakerState, PauseScope, WorkPause
 from duetime.settings import Settings
 from duetime.wakeups.system_jobs import SWEEP
 from tests.api.conftest import ADA, NOW, OPERATOR, Client, Worker, empty_access, jobs_app
 
-SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 
 
 def request_details(client, claims=OPERATOR):
@@ -25,7 +28,15 @@ def client_of(cloud, clock, settings):
     """A client of the API over the cloud, whose failure queue says what the test says."""
 
     def make(waiting=None, settings=settings, bookmarks=None):
-        api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, cloud.undelivered_ports)
+        api = ApiContext(
+            cloud.store,
+            cloud.job_ports,
+            jobs_app(),
+            clock,
+            settings,
+            cloud.undelivered_ports,
+            pauses=KnownPauses(cloud.pauses, clock),
+        )
         details = Details(api, bookmarks or cloud.bookmarks, waiting)
         return Client(make_api(api, Health({}, details), empty_access(clock)))
 
@@ -142,3 +153,45 @@ def test_an_unavailable_part_is_unhealthy_and_the_others_are_reported(client_of,
     assert response.json["parts"]["failure queue"] == "unavailable"
     assert response.json["swept_until"] is not None
     assert "secret" not in response.text
+
+
+@pytest.fixture
+def hold(cloud, clock, client_of):
+    """Hold a due action by a pause of its type for an hour, and let time pass until an instant."""
+
+    def begin(at, **more):
+        client_of().schedule(claims=ADA, body={"type": "remark", "payload": {}, "in": 0})
+        options = {"reason": "it is down", "by": "ada", "since": NOW, "until": NOW + HOUR} | more
+        cloud.pauses.begin(
+            WorkPause(id="p", scope=PauseScope.TYPE, name="remark", spread=timedelta(0), **options)
+        )
+        clock.wait_until(at)
+
+    return begin
+
+
+BREAKER = {"until": None, "breaker": BreakerState(open_for=HOUR, probes_at=NOW + HOUR)}
+
+
+@pytest.mark.parametrize(
+    ("more", "at", "counts"),
+    [
+        ({}, NOW + 59 * MINUTE, (1, 0, [])),
+        ({}, NOW + HOUR + 8 * MINUTE, (0, 0, [])),
+        ({}, NOW + HOUR + 9 * MINUTE, (0, 1, ["overdue"])),
+        (BREAKER, NOW + HOUR + 4 * MINUTE, (1, 0, [])),
+        (BREAKER, NOW + HOUR + 9 * MINUTE, (0, 1, ["overdue"])),
+    ],
+)
+def test_what_waits_for_a_pause_or_a_probe_is_counted_and_is_overdue_only_after_it(
+    details, hold, more, at, counts
+):
+    hold(at, **more)
+    result = details()
+    assert (result["held"]["count"], result["held_too_long"]["count"], result["ill"]) == counts
+
+
+def test_pauses_that_cannot_be_read_are_an_unhealthy_part(details, cloud):
+    with patch.object(cloud.pauses, "list", side_effect=BackendUnavailable("DynamoDB", "throttled")):
+        result = details()
+    assert (result["ill"], result["held"], result["oldest_overdue"]) == (["pauses"], None, None)

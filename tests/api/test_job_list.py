@@ -73,7 +73,7 @@ def test_an_invalid_number_of_runs_is_rejected(ask, runs):
 
 def test_coming_runs_of_all_jobs_cover_a_day(ask):
     page = ask("GET", "/coming").json
-    assert (page["asked_at"], page["until"]) == ("2026-03-01T12:00:00Z", "2026-03-02T12:00:00Z")
+    assert (page["requested_at"], page["until"]) == ("2026-03-01T12:00:00Z", "2026-03-02T12:00:00Z")
     assert [item["name"] for item in page["items"]] == [item["name"] for item in ask("GET").json["items"]]
     assert of(page, "billing-nightly") == {
         "name": "billing-nightly",

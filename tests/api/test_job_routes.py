@@ -139,7 +139,7 @@ def test_a_triggered_run_is_given_the_payload_that_was_sent(ask, cloud):
 def test_the_next_run_is_skipped_and_the_one_after_it_is_next(ask):
     skipped = ask("POST", "/billing-hourly/skip-next")
     assert skipped.status == 200
-    assert (skipped.json["status"], skipped.json["skip_reason"]) == ("skipped", "asked")
+    assert (skipped.json["status"], skipped.json["skip_reason"]) == ("skipped", "requested")
     assert skipped.json["note"] == f"skipped by {ME}"
     following = ask("GET", "/billing-hourly").json["next_runs"]
     assert skipped.json["nominal_at"] not in [entry["at"] for entry in following]

@@ -36,7 +36,7 @@ def test_the_load_has_the_crowds_and_the_peak_of_each_hour(deployment):
     register(deployment, "own-d", "every 1h", "daily 02:45")
     register(deployment, "own-e", "cron 30 2 * * 1")
     found = load(deployment, capacity="2").json
-    assert (found["asked_at"], found["until"]) == ("2026-03-01T12:00:00Z", "2026-03-08T12:00:00Z")
+    assert (found["requested_at"], found["until"]) == ("2026-03-01T12:00:00Z", "2026-03-08T12:00:00Z")
     assert (found["jobs"], found["is_complete"], found["capacity"]) == (5, True, 2)
     assert found["minutes_over"] == 7
     assert found["crowds"] == [

@@ -178,4 +178,4 @@ def test_the_trail_has_the_pause_and_its_end(ask, mine, clock):
         ("resume", f"pause:{begun['id']}"),
         ("pause", "pause:type remark"),
     ]
-    assert entries[1]["asked"]["reason"] == "SES is down"
+    assert entries[1]["request_fields"]["reason"] == "SES is down"

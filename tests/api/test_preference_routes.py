@@ -245,5 +245,5 @@ def test_the_audit_trail_records_changes(deployment, choose, clock):
     masked = {
         "admin_addresses": ["r…@acme.example"]
     }  # who may read the trail need not be who may see addresses
-    assert (own["asked"], own["result"]) == (fields | masked, {"revision": 1})
-    assert systems["asked"] == {"scope": "system", "language": "de"}
+    assert (own["request_fields"], own["result"]) == (fields | masked, {"revision": 1})
+    assert systems["request_fields"] == {"scope": "system", "language": "de"}

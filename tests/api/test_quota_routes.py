@@ -8,12 +8,13 @@ from duetime.testing import TurnedClock
 from tests.api.conftest import NOW
 from tests.api.deployment import ALONE, CLAIMS, Deployment
 
-EVENT = "on_event shop order.paid tenant=detail.tenant_id"
+EVENT = "on_event shop order.paid"
 OTHER = CLAIMS | {"custom:tenant_id": "globex"}
 
 
 def deployment_with(**settings):
-    return Deployment(TurnedClock(NOW), roles=ALONE, **settings)
+    sources = {"shop": "detail.tenant_id"}
+    return Deployment(TurnedClock(NOW), roles=ALONE, event_sources=sources, **settings)
 
 
 def quotas(deployment, path="/quotas", claims=CLAIMS, role="read_actions"):

@@ -109,4 +109,8 @@ def test_the_trail_of_the_operator_s_tenant_has_the_pause(deployment, ops):
     pause(ops)
     claims = OPS | {"cognito:groups": "read_audit"}
     [entry] = deployment.ask("GET", "/audit", claims=claims).json["items"]
-    assert (entry["operation"], entry["target"], entry["asked"]["reason"]) == ("pause", "tenant:acme", REASON)
+    assert (entry["operation"], entry["target"], entry["request_fields"]["reason"]) == (
+        "pause",
+        "tenant:acme",
+        REASON,
+    )

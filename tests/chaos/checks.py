@@ -107,7 +107,7 @@ def _lives(run: Action, at: datetime) -> bool:
 
 def _is_fenced_off(old: Action | None, new: Action) -> bool:
     """Return whether another run took the slot or the lock from this one, whose lease had ended."""
-    return new.claim_nonce is None and old is not None
+    return new.nonce is None and old is not None
 
 
 def starts_beyond_the_rate(changes: Sequence[Change]) -> Iterator[str]:

@@ -31,7 +31,7 @@ def row_of(action: Action | None) -> dict[str, Any] | None:
     return {
         "status": action.status.value,
         "fence": action.fence,
-        "gen": action.generation,
+        "generation": action.generation,
         "due_at": instant.text(action.due_at),
         "lease_until": _text(action.lease_until),
         "cancel": action.cancel_requested_at is not None,
@@ -154,15 +154,15 @@ def _commit(claimed, settlement, *job, **options):
 
 
 def _end_pending(row, ended, ref):
-    return _call("end pending", row, gen=row.generation, status=ended.status.value)
+    return _call("end pending", row, generation=row.generation, status=ended.status.value)
 
 
 def _skip(row, *_reason, **_options):
-    return _call("end pending", row, gen=row.generation, status="skipped")
+    return _call("end pending", row, generation=row.generation, status="skipped")
 
 
 def _cancel(row, **_options):
-    return _call("end pending", row, gen=row.generation, status="cancelled")
+    return _call("end pending", row, generation=row.generation, status="cancelled")
 
 
 def _ask_to_cancel(row, **_options):
@@ -170,7 +170,7 @@ def _ask_to_cancel(row, **_options):
 
 
 def _reschedule(row, due_at, **_options):
-    return _call("reschedule", row, gen=row.generation, due_at=due_at)
+    return _call("reschedule", row, generation=row.generation, due_at=due_at)
 
 
 def _defer(row, until, **_options):

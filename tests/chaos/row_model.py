@@ -20,7 +20,7 @@ class Row:
 
     status: str
     fence: int
-    gen: int
+    generation: int
     due_at: str
     lease_until: str = ""
     cancel: bool = False
@@ -99,7 +99,9 @@ def _settle(row, call):
         return REJECTED
     if call["status"] != "pending":
         return replace(row, status=call["status"], lease_until="")
-    return replace(row, status="pending", lease_until="", due_at=call["due_at"], gen=row.gen + 1)
+    return replace(
+        row, status="pending", lease_until="", due_at=call["due_at"], generation=row.generation + 1
+    )
 
 
 def _end_pending(row, call):
@@ -115,7 +117,7 @@ def _ask_to_cancel(row, call):
 def _reschedule(row, call):
     if not _is_pending(row, call):
         return REJECTED
-    return replace(row, due_at=call["due_at"], gen=row.gen + 1)
+    return replace(row, due_at=call["due_at"], generation=row.generation + 1)
 
 
 def _see_running(row, _call):
@@ -143,7 +145,7 @@ def _is_run(row, call):
 
 
 def _is_pending(row, call):
-    return row is not None and (row.status, row.gen) == ("pending", call["gen"])
+    return row is not None and (row.status, row.generation) == ("pending", call["generation"])
 
 
 _STEPS = {

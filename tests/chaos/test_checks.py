@@ -160,7 +160,7 @@ def occurrences():
 
 def stored(answer=None):
     response = {} if answer is None else {"response": {"end": 1, "answer": answer}}
-    row = {"status": "pending", "fence": 0, "gen": 1, "due_at": "", "lease_until": "", "cancel": False}
+    row = {"status": "pending", "fence": 0, "generation": 1, "due_at": "", "lease_until": "", "cancel": False}
     return {"op": "put", "ref": ["acme", "a"], "start": 0, "row": row, **response}
 
 

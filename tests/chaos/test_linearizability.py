@@ -11,7 +11,7 @@ from tests.chaos.row_model import step
 
 REF = ["acme", "a"]
 T0, T1, T4, T5, T8, T9 = (f"2027-06-01T00:00:0{second}.000000Z" for second in (0, 1, 4, 5, 8, 9))
-PENDING = {"status": "pending", "fence": 0, "gen": 1, "due_at": T0, "lease_until": "", "cancel": False}
+PENDING = {"status": "pending", "fence": 0, "generation": 1, "due_at": T0, "lease_until": "", "cancel": False}
 RUNNING = {**PENDING, "status": "processing", "fence": 1, "lease_until": T5}
 
 

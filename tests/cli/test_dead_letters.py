@@ -134,7 +134,7 @@ def test_a_dismissed_dead_letter_leaves_the_list_and_stays_failed(duetime, fail)
     assert printed.splitlines()[0] == f"{dismissed}  doomed  failed"
     assert "  dismissed       by developer: refunded by hand" in printed
     newest = duetime.json("access", "audit", "--action", dismissed)["items"][0]
-    assert (newest["operation"], newest["asked"]) == ("dismiss", {"reason": "refunded by hand"})
+    assert (newest["operation"], newest["request_fields"]) == ("dismiss", {"reason": "refunded by hand"})
 
 
 def test_a_dismissed_action_is_not_redriven_with_the_others_but_by_its_id(duetime, fail):

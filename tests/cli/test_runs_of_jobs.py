@@ -38,7 +38,7 @@ def test_the_occurrences_of_a_job_are_shown_with_reasons(duetime):
     head, line = printed.splitlines()[-2:]
     assert head.split() == ["NOMINAL", "TIME", "LOCAL", "ACCOUNT", "RUN", "WHY"]
     assert "02:30:00 Europe/Paris  skipped  billing-nightly.000001." in line
-    assert line.endswith("asked: skipped by developer")
+    assert line.endswith("requested: skipped by developer")
     _, printed, _ = duetime("jobs", "show", "billing-nightly", "--until", "2020-01-01T00:00Z")
     assert printed.splitlines()[-1] == "no occurrence in this window"
 

@@ -18,12 +18,12 @@ LINES = 60
 def listed(serve):
     """The address of a scheduler with so many jobs of the trail that no small terminal holds them."""
     entry = {
-        "asked_at": "2026-03-01T12:00:00Z",
+        "requested_at": "2026-03-01T12:00:00Z",
         "by": "ada",
         "operation": "cancel",
         "target": "action:1",
         "status": 200,
-        "asked": None,
+        "request_fields": None,
     }
     page = json.dumps({"items": [entry] * LINES, "next_cursor": None})
     return serve(lambda *_: (200, "application/json", page))

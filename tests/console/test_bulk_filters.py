@@ -81,7 +81,7 @@ def test_the_apis_cut_off_holds_although_the_readers_clock_is_off(reader, cloud)
     schedule(cloud, "cut:1")
     page = reader.page
     health = page.request.get(f"{cloud.url}/api/v1/health/details").json()
-    page.clock.install(time=datetime.fromisoformat(health["asked_at"]) + timedelta(minutes=5))
+    page.clock.install(time=datetime.fromisoformat(health["requested_at"]) + timedelta(minutes=5))
     reader.go("#/actions?correlation_id=cut:1")
     dialog = bulk(page, "Cancel")
     go = dialog.get_by_role("button", name="Cancel 1 action")

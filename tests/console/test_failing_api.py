@@ -116,7 +116,7 @@ def test_a_tenants_overview_is_not_green_when_the_api_fails(reader_of, cloud):
 def test_an_old_sweep_is_not_green(reader, age, text):
     def answer(item):
         health = item["body"]
-        swept = datetime.fromisoformat(health["asked_at"]) - timedelta(minutes=age) if age else None
+        swept = datetime.fromisoformat(health["requested_at"]) - timedelta(minutes=age) if age else None
         return item | {"body": health | {"swept_until": swept and swept.isoformat(), "ill": []}}
 
     reader.answer_read("/health/details", answer)
@@ -148,7 +148,7 @@ def test_live_is_not_shown_while_a_part_is_loading(reader):
 def test_a_clock_that_is_off_changes_no_judgement(reader, cloud, minutes):
     page = reader.page
     health = page.request.get(f"{cloud.url}/api/v1/health/details").json()
-    page.clock.install(time=datetime.fromisoformat(health["asked_at"]) + timedelta(minutes=minutes))
+    page.clock.install(time=datetime.fromisoformat(health["requested_at"]) + timedelta(minutes=minutes))
     reader.go()
     expect(status_line(page)).to_contain_text("All on time")
     expect(status_line(page)).to_contain_text(re.compile(r"checked (now|[\d.]+ ?\w+ ago)"))

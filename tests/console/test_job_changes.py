@@ -38,7 +38,7 @@ def test_the_next_run_is_skipped_after_a_confirmation_that_names_it(reader, jobs
     assert flaws_in_either_scheme(reader) == []
     dialog.get_by_role("button", name="Skip it").click()
     expect(page.get_by_text(re.compile("^The run of .* is skipped"))).to_be_visible()
-    assert any(candidate.skip_reason == "asked" for candidate in jobs.history(job))
+    assert any(candidate.skip_reason == "requested" for candidate in jobs.history(job))
     expect(part(page, "What comes next").get_by_text("will not run").first).to_be_visible()
 
 

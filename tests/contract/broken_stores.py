@@ -32,7 +32,7 @@ class Hasty(MemoryStore):
 class Forgetful(MemoryStore):
     def claim(self, ref, terms):
         row = self.get(ref)
-        if row is not None and row.claim_nonce == terms.nonce:
+        if row is not None and row.nonce == terms.nonce:
             return LeaseHeld(row.lease_until)
         return super().claim(ref, terms)
 
@@ -167,7 +167,7 @@ class Believing(MemoryStore):
             evicted = super().evict(move, row)
             if evicted and row is not None:
                 fenced = self.get(row.ref)
-                self.write(fenced, replace(fenced, claim_nonce=row.claim_nonce))
+                self.write(fenced, replace(fenced, nonce=row.nonce))
             return evicted
 
 

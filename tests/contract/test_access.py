@@ -105,7 +105,7 @@ class TestDynamoAuditTrail(AuditTrailContract):
     def test_an_entry_expires_after_its_retention_whether_it_ended_or_not(self, jobs_table, trail):
         client, table = jobs_table
         begun = entry()
-        gone_at = {"N": str(int((begun.asked_at + RETENTION).timestamp()))}
+        gone_at = {"N": str(int((begun.requested_at + RETENTION).timestamp()))}
         for keep in (trail.begin, lambda it: trail.end(it.ended(200, {}))):
             keep(begun)
             (item,) = client.scan(TableName=table)["Items"]

@@ -164,7 +164,7 @@ def test_each_commit_has_a_token_of_its_own_and_its_repeat_the_same():
         replace(transaction, number=2),
         replace(transaction, table="staging-actions"),
         replace(transaction, claimed=replace(claimed, fence=2)),
-        replace(transaction, claimed=replace(claimed, claim_nonce="another")),
+        replace(transaction, claimed=replace(claimed, nonce="another")),
         replace(transaction, entries=[Ledger.book(), Ledger.open()]),
     ]
     tokens = [other.request()["ClientRequestToken"] for other in others]

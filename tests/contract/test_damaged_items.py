@@ -27,7 +27,7 @@ from tests.hostile.attributes import FILLED
 
 HEALTHY = JobRef(SYSTEM_TENANT, job_name("healthy-nightly"))
 KEYED = {"concurrency_key": "customer:42", "concurrency_limit": 9_999}
-INDEXED = {"attend_shard", "attend_at"}
+INDEXED = {"maintenance_shard", "maintain_at"}
 AWS = {
     "AWS_ACCESS_KEY_ID": "test",
     "AWS_SECRET_ACCESS_KEY": "test",
@@ -66,7 +66,7 @@ def pending(deployment, text, **fields) -> Action:
         concurrency_key=None,
         concurrency_limit=1,
         lease_until=None,
-        claim_nonce=None,
+        nonce=None,
         kept_until=None,
         cancel_requested_at=None,
         cancel_requested_by=None,

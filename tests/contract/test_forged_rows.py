@@ -185,14 +185,14 @@ class TestAuditTrail:
             trail.begin(begun)
             ended, head = head.append(begun.ended(200, {"status": "paused"}))
             trail.end(ended)
-        return ended.asked_at
+        return ended.requested_at
 
     @pytest.mark.parametrize(
         ("forged", "kinds"),
         [
             ({}, []),
             ({"by": {"S": "eve"}}, ["changed", "changed"]),
-            ({"answered": {"N": "403"}}, ["changed"]),
+            ({"status_code": {"N": "403"}}, ["changed"]),
             ({"ttl": {"N": "1"}}, ["changed", "changed"]),
             ({"audit_of": {"S": "acme"}}, ["removed"]),
             ({"ended_link": {"S": "x"}}, ["removed"]),

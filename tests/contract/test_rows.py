@@ -40,7 +40,7 @@ SPOILT = [
     {"status": {"S": "frozen"}},
     {"attempts": {"L": [{"M": {}}]}},
     {"fence": {"S": "one"}},
-    {"gen": {"N": "1.5"}},
+    {"generation": {"N": "1.5"}},
     {"lease_until": {"S": "soon"}},
     {"ttl": {"N": "1" + "0" * 30}},
 ]
@@ -147,13 +147,13 @@ def _is_cancelled_sooner(store, action):
 
 
 def _is_skipped(store, action):
-    store.skip(action, SkipReason.ASKED, note="", by=CALLER, at=NOON, kept_until=NOON + YEARS)
+    store.skip(action, SkipReason.REQUESTED, note="", by=CALLER, at=NOON, kept_until=NOON + YEARS)
 
 
 def _is_released(store, action):
     """Its predecessors decide that it is skipped."""
     more = {"note": "", "by": CALLER, "at": NOON, "kept_until": NOON + YEARS}
-    store.release(action, transition.skipped(action, SkipReason.ASKED, **more))
+    store.release(action, transition.skipped(action, SkipReason.REQUESTED, **more))
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ class Deployment:
     def entry(self):
         """Return an entry that a process of the API has not stored yet."""
         now = self.clock.now()
-        return replace(entry(), id=new_action_id(now), asked_at=now, expires_at=now + timedelta(days=400))
+        return replace(entry(), id=new_action_id(now), requested_at=now, expires_at=now + timedelta(days=400))
 
     def erase(self, **options):
         return Erase(self.settings, self.clock, ACME, by="role/Admin/ada", reason="contract ended", **options)

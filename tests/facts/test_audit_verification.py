@@ -54,7 +54,7 @@ def test_an_untouched_trail_of_several_chains_has_no_findings(entries):
         {"roles": ()},
         {"operation": "resume"},
         {"request_fields": {}},
-        {"asked_at": NOON},
+        {"requested_at": NOON},
         {"expires_at": NOON},
         {"target": AuditTarget(AuditKind.JOB, "other-job")},
         {"tenant_id": "globex"},
@@ -102,7 +102,7 @@ def test_an_inserted_entry_is_found_with_and_without_a_hash(entries):
 
 
 def test_counts_of_rejected_changes_have_no_hash_and_are_no_findings(entries):
-    count = replace(entry(AuditTarget(AuditKind.REJECTED, "eve")), asked_at=LATER)
+    count = replace(entry(AuditTarget(AuditKind.REJECTED, "eve")), requested_at=LATER)
     report = verify([count, *entries], now=LATER)
     assert (report.findings, report.rejections) == ([], 1)
 
@@ -116,8 +116,8 @@ def test_an_expired_beginning_is_no_finding_and_a_removed_one_is(entries):
 def erase(at, **changes):
     """The latest erase of a trail of the system with one of acme that ended at `at`."""
     fields = {"keep_audit": False, **changes}
-    made = replace(entry(), operation="erase", asked_at=at - timedelta(hours=1), request_fields=fields)
-    made = replace(made, expires_at=made.asked_at + RETENTION)
+    made = replace(entry(), operation="erase", requested_at=at - timedelta(hours=1), request_fields=fields)
+    made = replace(made, expires_at=made.requested_at + RETENTION)
     begun, _ = ChainHead(made.id).append(made)
     return TenantErase.latest([ended(begun, {"ended_at": instant.text(at)}), begun])
 
@@ -128,7 +128,7 @@ def test_an_erased_beginning_is_no_finding_and_what_is_missing_after_it_is(entri
     assert found([], saved=[head], erase=erase(late)) == []
     assert found([entries[0], entries[2]], erase=erase(late)) == [("removed", 5)]
     assert found(entries[2:], erase=erase(NOON - timedelta(seconds=5))) == [("removed", 5)]
-    assert found([], saved=[head], erase=erase(entries[3].asked_at - timedelta(seconds=5))) == [
+    assert found([], saved=[head], erase=erase(entries[3].requested_at - timedelta(seconds=5))) == [
         ("removed", 8)
     ]
 
@@ -141,7 +141,7 @@ def test_an_erase_that_has_not_ended_or_keeps_the_trail_removes_no_entry():
 
 
 def test_a_gap_before_the_youngest_entries_may_be_a_lag_of_the_index(entries):
-    assert found(entries[1:], now=entries[1].asked_at + timedelta(seconds=30)) == []
+    assert found(entries[1:], now=entries[1].requested_at + timedelta(seconds=30)) == []
 
 
 def test_the_end_of_a_chain_is_verified_against_saved_heads(entries):

@@ -85,7 +85,7 @@ def test_a_missing_member_is_a_skipped_row_in_its_place():
         created_by="bea",
         payload=None,
         status=Status.SKIPPED,
-        skip_reason=SkipReason.ASKED,
+        skip_reason=SkipReason.REQUESTED,
         note="it was never scheduled, or its row was removed before it was counted",
         changed_at=NOON,
         changed_by="bea",

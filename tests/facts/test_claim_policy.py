@@ -37,7 +37,7 @@ class TestProcessingRow:
         assert decision_on(running(lease_until=NOON - SKEW), job()) == LeaseHeld(NOON - SKEW)
 
     def test_row_with_nonce_of_claim_is_already_claimed(self):
-        assert isinstance(decision_on(running(claim_nonce="mine"), job()), AlreadyClaimed)
+        assert isinstance(decision_on(running(nonce="mine"), job()), AlreadyClaimed)
 
     @pytest.mark.parametrize("overlap", [policy for policy in POLICIES if policy is not Overlap.ALLOW])
     def test_row_with_ended_lease_is_taken_over_under_its_lock(self, overlap):

@@ -60,7 +60,7 @@ PENDING = Action(
     unmet="an earlier one",
     continued=3,
 )
-RUNNING = replace(PENDING, status=Status.PROCESSING, lease_until=NOON + LEASE, claim_nonce="n-0", retry="[9]")
+RUNNING = replace(PENDING, status=Status.PROCESSING, lease_until=NOON + LEASE, nonce="n-0", retry="[9]")
 TERMS = ClaimTerms(
     now=NOON + 2 * HOUR,
     lease_until=NOON + 2 * HOUR + LEASE,
@@ -85,7 +85,7 @@ BEGUN = {
     "fence": 8,
     "attempts": (FIRST, Attempt(TERMS.queued_at, TERMS.now, "worker-1")),
     "lease_until": TERMS.lease_until,
-    "claim_nonce": "n-1",
+    "nonce": "n-1",
     "held_by": "a pause",
     "progress": None,
     "progress_note": None,
@@ -114,7 +114,7 @@ def test_a_claim_stores_the_policy_and_the_pause_only_if_the_row_has_none_of_its
 
 
 def test_a_row_is_fenced_off_by_its_next_fence():
-    assert changes(RUNNING, transition.fenced_off(RUNNING)) == {"fence": 8, "claim_nonce": None}
+    assert changes(RUNNING, transition.fenced_off(RUNNING)) == {"fence": 8, "nonce": None}
 
 
 ENDED = replace(FIRST, finished_at=NOON + MINUTE, ending=Ending.RETRY, message="no ship")
@@ -129,7 +129,7 @@ def test_a_run_that_is_retried_is_pending_again_at_its_new_due_time():
         "status": Status.PENDING,
         "attempts": (ENDED,),
         "lease_until": None,
-        "claim_nonce": None,
+        "nonce": None,
         "due_at": NOON + 3 * HOUR,
         "generation": 5,
         "continued": 4,
@@ -149,7 +149,7 @@ def test_a_run_that_ends_keeps_its_times_and_stores_its_result():
         "status": Status.EXECUTED,
         "attempts": (ended,),
         "lease_until": None,
-        "claim_nonce": None,
+        "nonce": None,
         "kept_until": NOON + 9 * HOUR,
         "completion": "c",
         "result": "2",

@@ -170,7 +170,7 @@ class TestEachTransitionHasOneLine:
             line for line in written(lambda: cloud.advance(minutes=1)) if line["message"] == "skipped"
         ]
         assert skipped["job"] == skipped["type"] == "count-cash"
-        assert skipped["reason"].startswith("asked")
+        assert skipped["reason"].startswith("requested")
 
     def test_but_those_that_are_scheduled_in_one_batch_share_it(self, written):
         rows = [charging().scheduler.schedule(Charge(), at=timedelta(hours=1)) for _ in range(3)]

@@ -115,7 +115,7 @@ def test_the_catch_up_removes_no_wake_of_a_job_that_the_index_does_not_have_yet(
 
 def lagging(request):
     """Answer a query of the jobs' index as one that has no row yet."""
-    return {"Items": [], "Count": 0, "ScannedCount": 0} if request.get("IndexName") == "attend" else None
+    return {"Items": [], "Count": 0, "ScannedCount": 0} if request.get("IndexName") == "maintenance" else None
 
 
 def test_actions_whose_queue_is_gone_are_reported_once_and_hold_up_no_others(function, deployed, monkeypatch):

@@ -134,9 +134,9 @@ def test_the_message_of_an_unreadable_row_is_stored_with_the_reason(handle_undel
 @pytest.mark.parametrize("body", [
     "poison", "[]", "null", "{}", '{"redrive": "u.20260301T120500Z.0123456789abcdef"}',
     ('{"tenant": "a#b", "id": "019ca932-7c00-735e-a389-6f2fb6b5d775", "type": "x",'
-     ' "due_at": "2026-03-01T12:05:00Z", "gen": 1}'),
-    '{"tenant": "acme", "id": "", "type": "x", "due_at": "2026-03-01T12:05:00Z", "gen": 1}',
-    '{"tenant": "acme", "id": "", "type": "x", "due_at": "0001-01-01T00:00:00+14:00", "gen": 1}',
+     ' "due_at": "2026-03-01T12:05:00Z", "generation": 1}'),
+    '{"tenant": "acme", "id": "", "type": "x", "due_at": "2026-03-01T12:05:00Z", "generation": 1}',
+    '{"tenant": "acme", "id": "", "type": "x", "due_at": "0001-01-01T00:00:00+14:00", "generation": 1}',
 ])  # fmt: skip
 def test_an_unreadable_message_is_stored_and_its_redrive_sends_it_to_its_queue(
     handle_undelivered, operator, deployed, body

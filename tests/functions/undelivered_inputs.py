@@ -63,7 +63,7 @@ def dead_letter(action, **changes):
         "id": action.id,
         "type": action.type,
         "due_at": action.due_at.isoformat(),
-        "gen": action.generation,
+        "generation": action.generation,
     }
     return with_body(sample("undelivered"), body_of(sample("undelivered")) | message | changes)
 

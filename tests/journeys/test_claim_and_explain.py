@@ -170,7 +170,11 @@ def test_a_run_skipped_by_an_operator_has_that_reason(world):
     world.jobs.skip_next(NAME)
     world.live(60)
     (entry,) = world.explain()
-    assert (entry.account, entry.reason, entry.note) == (OccurrenceStatus.SKIPPED, "asked", "skipped by ana")
+    assert (entry.account, entry.reason, entry.note) == (
+        OccurrenceStatus.SKIPPED,
+        "requested",
+        "skipped by ana",
+    )
 
 
 def test_a_missed_time_names_the_run_that_caught_up():

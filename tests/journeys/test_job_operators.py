@@ -118,7 +118,7 @@ class TestSkippingTheNext:
         assert (skipped.status, skipped.nominal_at) == (Status.SKIPPED, MIDNIGHT + 20 * MINUTE)
         recorded.cloud.advance(minutes=30)
         assert recorded.begun == at(10, 30, 40)
-        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 3, "asked": 1}
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 3, "requested": 1}
 
     def test_twice_skips_the_two_next(self, recorded):
         skipped = [recorded.cloud.jobs.skip_next(recorded.name).nominal_at for _ in range(2)]
@@ -142,7 +142,7 @@ class TestSkippingTheNext:
         assert skipped == [MIDNIGHT + 9 * HOUR + index * DAY for index in range(5)]
         recorded.cloud.advance(days=6)
         assert recorded.begun == [MIDNIGHT + 9 * HOUR + 5 * DAY]
-        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 1, "asked": 5}
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 1, "requested": 5}
 
     def test_omits_paused_runs(self, recorded):
         recorded.cloud.advance(minutes=1)
@@ -150,7 +150,11 @@ class TestSkippingTheNext:
         assert recorded.cloud.jobs.skip_next(recorded.name).nominal_at == MIDNIGHT + 30 * MINUTE
         recorded.cloud.advance(minutes=54)
         assert recorded.begun == at(40, 50)
-        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 2, "paused": 2, "asked": 1}
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {
+            "executed": 2,
+            "paused": 2,
+            "requested": 1,
+        }
 
     def test_finds_due_runs_behind_a_paused_cadence(self):
         recorded = RecordedJob(every(minutes=10), daily("09:00"))

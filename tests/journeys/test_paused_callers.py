@@ -26,16 +26,20 @@ def test_a_member_that_a_paused_caller_cancels_after_its_redrive_is_counted_as_c
     with cloud.scheduler.batch("import") as batch:
         batch.schedule_many([Order(Line(number=number), at=NOON) for number in range(2)])
     cloud.advance(minutes=2)
-    asked_at = cloud.now
+    requested_at = cloud.now
     cloud.advance(minutes=10)
     (first, _) = cloud.scheduler.batches.members("import")
     redriven = cloud.scheduler.redrive(first.id, at=timedelta(hours=1))
     paused = Scheduler(
-        cloud.memory.store, tenant_id="acme", actor="clerk", clock=TurnedClock(asked_at), settings=Settings()
+        cloud.memory.store,
+        tenant_id="acme",
+        actor="clerk",
+        clock=TurnedClock(requested_at),
+        settings=Settings(),
     )
 
     cancelled = paused.cancel(first.id)
-    assert cancelled.changed_at == redriven.changed_at > asked_at
+    assert cancelled.changed_at == redriven.changed_at > requested_at
     cloud.advance(hours=3)
     progress = cloud.scheduler.batches.get("import")
     assert progress.state is BatchState.COMPLETE

@@ -188,7 +188,7 @@ def test_expired_rows_are_deleted_with_their_payloads(cloud):
 def test_rows_with_values_of_other_types_are_undelivered_and_stop_no_other(cloud):
     base = to_item(cloud.scheduler().schedule(Note(text="base"), at=timedelta(days=9)))
     forged, values = {}, [{"B": b"\xff"}, {"BS": [b"x"]}, {"NS": ["1"]}, {"L": []}, {"M": {}}, {"NULL": True}]
-    for name in ("type", "status", "payload", "created_by", "gen", "attempt", "ttl", "trace"):
+    for name in ("type", "status", "payload", "created_by", "generation", "attempt", "ttl", "trace"):
         for value in values:
             row_id = new_action_id(SystemClock().now())
             key = {"pk": {"S": base["pk"]["S"][:-1] + row_id[-1]}, "sk": {"S": row_id}}

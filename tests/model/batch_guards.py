@@ -27,7 +27,7 @@ class BatchGuard(StrEnum):
     ONCE_MORE = "count: once more after a redrive"
     RELEASE_COMPLETE = "release: the batch is complete"
     RELEASE_PENDING = "release: pending"
-    RELEASE_AS_READ = "release: the gen is as read"
+    RELEASE_AS_READ = "release: the generation is as read"
 
 
 ALL_OF_BATCHES = frozenset(BatchGuard)

@@ -13,7 +13,7 @@ class DebounceGuard(StrEnum):
     KEY_AS_READ = "take over: the key is as read"
     NOT_BEGUN = "coalesce: no run has begun"
     PENDING = "coalesce: the row is pending"
-    AS_READ = "coalesce: the gen is as read"
+    AS_READ = "coalesce: the generation is as read"
     RECOGNISED = "coalesce: the row names its latest calls"
     BOUND = "coalesce: not past the bound"
 

@@ -36,33 +36,33 @@ class Guard(StrEnum):
     SETTLE_ENDS_LEASE = "settle: the lease ends"
     FINAL_LEAVES_DUE_INDEX = "settle: a final row leaves the due index"
     RETRY_NO_CANCEL = "settle for retry: no cancel was asked for"
-    RETRY_GEN = "settle for retry: the next gen"
+    RETRY_GENERATION = "settle for retry: the next generation"
     RETRY_IN_DUE_INDEX = "settle for retry: stays in the due index"
     COMMIT_PROCESSING = "settle by commit: processing"
     COMMIT_FENCE = "settle by commit: the fence is mine"
     COMMIT_SETTLES = "settle by commit: the row is settled with the entries"
     CANCEL_PENDING = "cancel: pending"
-    CANCEL_AS_READ = "cancel: the gen is as read"
+    CANCEL_AS_READ = "cancel: the generation is as read"
     ASK_PROCESSING = "ask to cancel: processing"
     ASK_AS_READ = "ask to cancel: the fence is as read"
     RESCHEDULE_PENDING = "reschedule: pending"
-    RESCHEDULE_GEN = "reschedule: the next gen"
-    RESCHEDULE_AS_READ = "reschedule: the gen is as read"
+    RESCHEDULE_GENERATION = "reschedule: the next generation"
+    RESCHEDULE_AS_READ = "reschedule: the generation is as read"
     REDRIVE_FAILED = "redrive: failed"
-    REDRIVE_GEN = "redrive: the next gen"
+    REDRIVE_GENERATION = "redrive: the next generation"
     REDRIVE_IN_DUE_INDEX = "redrive: in the due index again"
     REDRIVE_NO_EXPIRY = "redrive: no longer expiring"
-    REDRIVE_AS_READ = "redrive: the gen is as read"
+    REDRIVE_AS_READ = "redrive: the generation is as read"
     REDRIVE_SEES_DISMISSAL = "redrive: not dismissed since it was read"
     REDRIVE_NOT_DISMISSED = "redrive: no longer dismissed"
     SKIP_PENDING = "skip: pending"
-    SKIP_AS_READ = "skip: the gen is as read"
+    SKIP_AS_READ = "skip: the generation is as read"
     SKIP_UNDER_PAUSE = "skip: due under the pause, or expired"
     SKIP_NOT_BEGUN = "skip: not begun, or expired"
     DISMISS_FAILED = "dismiss: failed"
-    DISMISS_AS_READ = "dismiss: the gen is as read"
+    DISMISS_AS_READ = "dismiss: the generation is as read"
     DISMISS_ONCE = "dismiss: not dismissed"
-    TIMER_OF_A_GEN = "arm: a timer for each gen"
+    TIMER_OF_A_GENERATION = "arm: a timer for each generation"
 
 
 ALL = frozenset(Guard)
@@ -95,7 +95,7 @@ BREAKS_WITHOUT = {
     Guard.SETTLE_ENDS_LEASE: "only with 'take over: processing': a settled action runs again",
     Guard.FINAL_LEAVES_DUE_INDEX: "sweeps read settled rows for ever",
     Guard.RETRY_NO_CANCEL: "a run with a request to cancel runs again",
-    Guard.RETRY_GEN: "nothing arms the next attempt",
+    Guard.RETRY_GENERATION: "nothing arms the next attempt",
     Guard.RETRY_IN_DUE_INDEX: "a lost wake loses the action",
     Guard.COMMIT_PROCESSING: "a repeated commit is applied twice",
     Guard.COMMIT_FENCE: "a run that was taken over commits beside its successor",
@@ -103,9 +103,9 @@ BREAKS_WITHOUT = {
     Guard.CANCEL_PENDING: "an executed action becomes cancelled",
     Guard.ASK_PROCESSING: "a request is left where no run will see it",
     Guard.RESCHEDULE_PENDING: "a settled row gets another due time",
-    Guard.RESCHEDULE_GEN: "nothing arms the new time",
+    Guard.RESCHEDULE_GENERATION: "nothing arms the new time",
     Guard.REDRIVE_FAILED: "an action that runs is made pending, and runs twice",
-    Guard.REDRIVE_GEN: "nothing arms the redriven action",
+    Guard.REDRIVE_GENERATION: "nothing arms the redriven action",
     Guard.REDRIVE_IN_DUE_INDEX: "a lost wake loses the action",
     Guard.REDRIVE_NO_EXPIRY: "the action expires before it runs",
     Guard.CANCEL_AS_READ: "a late cancel ends an action that was rescheduled since",
@@ -121,6 +121,6 @@ BREAKS_WITHOUT = {
     Guard.DISMISS_FAILED: "an executed action is dismissed",
     Guard.DISMISS_AS_READ: "a late dismissal hides a later failure",
     Guard.DISMISS_ONCE: "a late dismissal replaces the reason of another",
-    Guard.TIMER_OF_A_GEN: "a late clear of the old timer removes the new one",
+    Guard.TIMER_OF_A_GENERATION: "a late clear of the old timer removes the new one",
 }
 """What happens without each guard."""

@@ -252,7 +252,7 @@ class Protocol(World):
             return state
         again = ended._replace(
             due=min(state.now + 1, LAST_INSTANT),
-            generation=row.generation + self.has(Guard.RETRY_GEN),
+            generation=row.generation + self.has(Guard.RETRY_GENERATION),
             in_due_index=self.has(Guard.RETRY_IN_DUE_INDEX),
         )
         return write(state, again)

@@ -159,7 +159,7 @@ def as_reference(row: Action) -> ReferenceRow:
         recoveries=row.recoveries,
         redriven_after=row.redriven_after,
         lease_until=row.lease_until,
-        nonce=row.claim_nonce,
+        nonce=row.nonce,
         retry=row.retry,
         cancel_requested_by=row.cancel_requested_by,
         kept_until=row.kept_until,

@@ -82,7 +82,7 @@ WRITES = {
     "release": change_conditions.release(HELD, released(HELD, now=NOON, unmet="its predecessor failed")),
     "defer": change_conditions.defer(ROW, NOON + HOUR, "a pause"),
     "skip": change_conditions.end_pending(
-        ROW, skipped(ROW, SkipReason.ASKED, note="asked", by=CALLER, at=NOON, kept_until=EXPIRY)
+        ROW, skipped(ROW, SkipReason.REQUESTED, note="asked", by=CALLER, at=NOON, kept_until=EXPIRY)
     ),
 }
 GUARDS_BY_TEXT = {
@@ -195,7 +195,13 @@ def test_the_page_names_the_guards_of_backfills_as_the_code_does():
 
 def test_the_page_names_the_guards_of_concurrency_keys_as_the_code_does():
     own = {name for name, text in vars(slot_conditions).items() if name.isupper() and isinstance(text, str)}
-    of_rows = {"STATUS_IS_AS_READ", "FENCE_IS_MINE", "GEN_IS_AS_READ", "LEASE_IS_AS_READ", "ROW_IS_ABSENT"}
+    of_rows = {
+        "STATUS_IS_AS_READ",
+        "FENCE_IS_MINE",
+        "GENERATION_IS_AS_READ",
+        "LEASE_IS_AS_READ",
+        "ROW_IS_ABSENT",
+    }
     of_rows |= {"CHECKPOINT_IS_AS_READ", "CHECKPOINT_IS_ABSENT"}
     shown = {name for cells in table("slots").values() for name in names(cells[0]) | names(cells[1])}
     assert shown == own - {"SERVICE"} | of_rows

@@ -78,7 +78,7 @@ class World:
         return state._replace(timers=timers, wakes=wakes)
 
     def _timer(self, generation: int) -> int:
-        return generation if self.has(Guard.TIMER_OF_A_GEN) else 0
+        return generation if self.has(Guard.TIMER_OF_A_GENERATION) else 0
 
     def _is_overdue(self, state: State) -> bool:
         row = state.row
@@ -138,7 +138,7 @@ class World:
             return row
         if row.generation != read.generation and self.has(Guard.RESCHEDULE_AS_READ):
             return row
-        generation = row.generation + self.has(Guard.RESCHEDULE_GEN)
+        generation = row.generation + self.has(Guard.RESCHEDULE_GENERATION)
         return row._replace(due=LAST_INSTANT, generation=generation, expiry=None)
 
     def _redrive(self, state: State, row: Row, read: Row | Late) -> Row:
@@ -151,7 +151,7 @@ class World:
         return row._replace(
             status=PENDING,
             due=state.now,
-            generation=row.generation + self.has(Guard.REDRIVE_GEN),
+            generation=row.generation + self.has(Guard.REDRIVE_GENERATION),
             attempts=0,
             requested=False,
             in_due_index=self.has(Guard.REDRIVE_IN_DUE_INDEX),

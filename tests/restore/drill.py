@@ -182,7 +182,7 @@ class Drill:
             status=Status.PROCESSING,
             fence=row.fence + 1,
             attempt=1,
-            claim_nonce="dead",
+            nonce="dead",
             lease_until=now + self.settings.lease,
             attempts=(Attempt(queued_at=now, started_at=now, instance="dead"),),
         )

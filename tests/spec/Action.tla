@@ -43,18 +43,18 @@ Conditions ==
   @@ "hand over"        :> {"IS_PROCESSING", "FENCE_IS_MINE", "NOT_HANDED_OVER"}
   @@ "settle"           :> {"IS_PROCESSING", "FENCE_IS_MINE"}
   @@ "settle by commit" :> {"IS_PROCESSING", "FENCE_IS_MINE"}
-  @@ "settle for retry" :> {"IS_PROCESSING", "FENCE_IS_MINE", "NO_CANCEL_WAS_ASKED_FOR"}
-  @@ "cancel"           :> {"IS_PENDING", "GEN_IS_AS_READ"}
+  @@ "settle for retry" :> {"IS_PROCESSING", "FENCE_IS_MINE", "NO_CANCEL_WAS_REQUESTED"}
+  @@ "cancel"           :> {"IS_PENDING", "GENERATION_IS_AS_READ"}
   @@ "ask to cancel"    :> {"IS_PROCESSING", "FENCE_IS_MINE"}
-  @@ "reschedule"       :> {"IS_PENDING", "GEN_IS_AS_READ"}
-  @@ "redrive"          :> {"IS_FAILED", "GEN_IS_AS_READ", "IS_NOT_DISMISSED"}
-  @@ "dismiss"          :> {"IS_FAILED", "GEN_IS_AS_READ", "IS_NOT_DISMISSED"}
-  @@ "skip"             :> {"IS_PENDING", "GEN_IS_AS_READ"}
+  @@ "reschedule"       :> {"IS_PENDING", "GENERATION_IS_AS_READ"}
+  @@ "redrive"          :> {"IS_FAILED", "GENERATION_IS_AS_READ", "IS_NOT_DISMISSED"}
+  @@ "dismiss"          :> {"IS_FAILED", "GENERATION_IS_AS_READ", "IS_NOT_DISMISSED"}
+  @@ "skip"             :> {"IS_PENDING", "GENERATION_IS_AS_READ"}
   @@ "heartbeat by token" :>
        {"IS_PROCESSING", "FENCE_IS_MINE", "IS_HANDED_OVER", "HAND_OVER_LASTS", "LEASE_IS_NOT_LATER"}
   @@ "settle by token"  :> {"IS_PROCESSING", "FENCE_IS_MINE", "IS_HANDED_OVER", "HAND_OVER_LASTS"}
   @@ "settle for retry by token" :>
-       {"IS_PROCESSING", "FENCE_IS_MINE", "NO_CANCEL_WAS_ASKED_FOR", "IS_HANDED_OVER", "HAND_OVER_LASTS"}
+       {"IS_PROCESSING", "FENCE_IS_MINE", "NO_CANCEL_WAS_REQUESTED", "IS_HANDED_OVER", "HAND_OVER_LASTS"}
 
 ByToken == {"heartbeat by token", "settle by token", "settle for retry by token"}
 
@@ -66,7 +66,7 @@ HasExpired(r, at) ==
 ConditionsOf(q) ==
   IF q.write # "claim" THEN Conditions[q.write]
   ELSE (IF type.fails THEN Conditions["claim"] \ {"IS_NOT_EXPIRED"} ELSE Conditions["claim"])
-       \cup (IF type.after # None THEN {"GEN_IS_AS_READ"} ELSE {})
+       \cup (IF type.after # None THEN {"GENERATION_IS_AS_READ"} ELSE {})
 
 Holds(condition, q) ==
   CASE condition = "ROW_IS_ABSENT"           -> row = NoRow
@@ -76,10 +76,10 @@ Holds(condition, q) ==
     [] condition = "IS_DUE"                  -> row.due <= q.now
     [] condition = "IS_NOT_EXPIRED"          -> ~HasOwnExpired(row, q.now)
     [] condition = "FENCE_IS_MINE"           -> row.fence = q.fence
-    [] condition = "GEN_IS_AS_READ"          -> row.gen = q.gen
+    [] condition = "GENERATION_IS_AS_READ"          -> row.generation = q.generation
     [] condition = "LEASE_HAS_ENDED"         -> row.lease # None /\ row.lease < q.ended_before
     [] condition = "LEASE_IS_NOT_LATER"      -> row.lease # None /\ row.lease <= q.until
-    [] condition = "NO_CANCEL_WAS_ASKED_FOR" -> ~row.asked
+    [] condition = "NO_CANCEL_WAS_REQUESTED" -> ~row.asked
     [] condition = "IS_NOT_DISMISSED"        -> row.dismissed = None \/ q.sees_dismissal
     [] condition = "NOT_HANDED_OVER"         -> row.handed < q.fence
     [] condition = "IS_HANDED_OVER"          -> row.handed = q.fence
@@ -110,7 +110,7 @@ Strays(q) ==
 \* action that had expired by the claimer's clock. `tries` counts the runs since the last redrive.
 After(q) ==
   CASE q.write = "schedule" ->
-         [status |-> "pending", due |-> q.due, tried |-> q.due, expires |-> q.expires, gen |-> 1, fence |-> 0,
+         [status |-> "pending", due |-> q.due, tried |-> q.due, expires |-> q.expires, generation |-> 1, fence |-> 0,
           lease |-> None, nonce |-> None, asked |-> FALSE, dismissed |-> None, handed |-> None, run |-> 0,
           tries |-> 0, ends |-> 0, commits |-> 0, strays |-> FALSE, expired |-> FALSE]
     [] q.write \in {"claim", "take over"} ->
@@ -125,21 +125,21 @@ After(q) ==
     [] q.write = "settle by commit" ->
          [Released EXCEPT !.status = "executed", !.ends = @ + 1, !.commits = @ + 1, !.strays = Strays(q)]
     [] q.write \in {"settle for retry", "settle for retry by token"} ->
-         [Released EXCEPT !.status = "pending", !.due = q.due, !.gen = @ + Step("NEXT_GEN"),
-                          !.ends = IF Has("NEXT_GEN") THEN 0 ELSE @ + 1, !.strays = Strays(q)]
-    [] q.write = "cancel" -> [row EXCEPT !.status = "cancelled", !.strays = q.gen # row.gen]
+         [Released EXCEPT !.status = "pending", !.due = q.due, !.generation = @ + Step("NEXT_GENERATION"),
+                          !.ends = IF Has("NEXT_GENERATION") THEN 0 ELSE @ + 1, !.strays = Strays(q)]
+    [] q.write = "cancel" -> [row EXCEPT !.status = "cancelled", !.strays = q.generation # row.generation]
     [] q.write = "ask to cancel" -> [row EXCEPT !.asked = TRUE, !.strays = q.fence # row.fence]
     [] q.write = "reschedule" ->
          [row EXCEPT !.due = q.due, !.tried = q.due, !.expires = IF Has("EXPIRY_ENDS") THEN q.expires ELSE @,
-                     !.gen = @ + Step("NEXT_GEN"), !.strays = q.gen # row.gen]
+                     !.generation = @ + Step("NEXT_GENERATION"), !.strays = q.generation # row.generation]
     [] q.write = "redrive" ->
          [row EXCEPT !.status = "pending", !.due = q.due, !.expires = IF Has("EXPIRY_ENDS") THEN None ELSE @,
                      !.tried = IF Has("EXPIRY_ENDS") THEN q.due ELSE @, !.tries = 0,
-                     !.gen = @ + Step("NEXT_GEN"), !.asked = FALSE, !.dismissed = None,
-                     !.ends = IF Has("NEXT_GEN") THEN 0 ELSE @,
-                     !.strays = q.gen # row.gen \/ (row.dismissed # None /\ ~q.sees_dismissal)]
-    [] q.write = "dismiss" -> [row EXCEPT !.dismissed = q.reason, !.strays = q.gen # row.gen]
-    [] q.write = "skip" -> [row EXCEPT !.status = "skipped", !.strays = q.gen # row.gen]
+                     !.generation = @ + Step("NEXT_GENERATION"), !.asked = FALSE, !.dismissed = None,
+                     !.ends = IF Has("NEXT_GENERATION") THEN 0 ELSE @,
+                     !.strays = q.generation # row.generation \/ (row.dismissed # None /\ ~q.sees_dismissal)]
+    [] q.write = "dismiss" -> [row EXCEPT !.dismissed = q.reason, !.strays = q.generation # row.generation]
+    [] q.write = "skip" -> [row EXCEPT !.status = "skipped", !.strays = q.generation # row.generation]
 
 Apply(q) == row' = IF IsMet(q) THEN After(q) ELSE row
 
@@ -190,7 +190,7 @@ Claim(w, nonce, until) ==  \* on a message, which may be old
   /\ \/ row.status # "pending" \/ type.fails \/ row.expires # None
      \/ ~HasExpired(row, Clock(w)) \/ ~Has("READS_EXPIRY")
   /\ Send(w, [write |-> "claim", now |-> Clock(w), nonce |-> nonce, until |-> until,
-              gen |-> IF type.after = None THEN None ELSE row.gen])
+              generation |-> IF type.after = None THEN None ELSE row.generation])
 
 \* A worker may not know a pause yet, and claim what became due under it.
 IsPaused == pause.since # None /\ pause.end = None
@@ -202,7 +202,7 @@ Skip(w) ==  \* on a message, of an action that is read as due
   /\ worker[w] = Idle /\ row # NoRow /\ row.status = "pending" /\ row.due <= Clock(w)
   /\ \/ HasExpired(row, Clock(w)) /\ ~type.fails
      \/ WasPaused(row) /\ (row.tries = 0 \/ ~Has("NOT_BEGUN"))
-  /\ Send(w, [write |-> "skip", gen |-> row.gen])
+  /\ Send(w, [write |-> "skip", generation |-> row.generation])
 
 TakeOver(w, at, nonce, until) ==
   /\ worker[w].phase = "sees a dead run"
@@ -256,7 +256,7 @@ OnlyWhatHasExpiredOrIsPausedIsSkipped ==
     \/ /\ row.tries = 0 /\ pause.since # None /\ pause.since <= row.due
        /\ pause.end = None \/ row.due <= pause.end + Skew
 NoCallersDueTimeHasExpired ==
-  row # NoRow /\ row.status # "processing" /\ row'.gen # row.gen => ~HasExpired(row', row'.due)
+  row # NoRow /\ row.status # "processing" /\ row'.generation # row.generation => ~HasExpired(row', row'.due)
 NothingVanishes == row # NoRow => row' # NoRow
 DueStaysDuringARun == row.status = "processing" /\ row'.status = "processing" => row'.due = row.due
 WhatIsHandedOverStaysSo ==
@@ -265,7 +265,7 @@ WhatIsHandedOverStaysSo ==
 FinalIsFinal ==
   row.status \in Final /\ row' # row =>
     /\ row.status = "failed"
-    /\ \/ row'.status = "pending" /\ row'.gen > row.gen
+    /\ \/ row'.status = "pending" /\ row'.generation > row.generation
        \/ row.dismissed = None /\ row' = [row EXCEPT !.dismissed = row'.dismissed]
 
 StatesAreRight == OneLiveLease /\ OneSettleOfAGeneration /\ OneCommit /\ NoWriteStrays

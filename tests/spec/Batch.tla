@@ -26,7 +26,7 @@ VARIABLES
 
 vars == <<row, redriven, batch, counter, caller, late, follower, removed>>
 Guards ==
-  {"VERSION_IS_AS_READ", "IS_CLOSED", "ALL_ARE_FINAL", "GEN_IS_AS_READ", "IS_COMPLETE",
+  {"VERSION_IS_AS_READ", "IS_CLOSED", "ALL_ARE_FINAL", "GENERATION_IS_AS_READ", "IS_COMPLETE",
    "COUNTED_AGAIN_BEFORE", "COUNTED_AGAIN_AFTER", "COUNTED_ONCE_MORE"}
 Has(guard) == guard \notin removed
 
@@ -46,7 +46,7 @@ Start ==
   /\ batch = [members |-> {}, closed |-> FALSE, counting |-> TRUE, known |-> Unknown, restarted |-> FALSE,
               recount |-> FALSE]
   /\ counter = [c \in Counters |-> Idle] /\ caller = Idle /\ late = {}
-  /\ follower = [held |-> TRUE, gen |-> 1, releases |-> 0, too_soon |-> FALSE]
+  /\ follower = [held |-> TRUE, generation |-> 1, releases |-> 0, too_soon |-> FALSE]
 Init == Start /\ removed = {}
 
 Add ==
@@ -101,13 +101,13 @@ Write(c) ==
 
 LookAtFollower(c) ==
   /\ counter[c] = Idle /\ follower.held /\ (IsComplete \/ ~Has("IS_COMPLETE"))
-  /\ counter' = [counter EXCEPT ![c] = [phase |-> "releasing", gen |-> follower.gen]]
+  /\ counter' = [counter EXCEPT ![c] = [phase |-> "releasing", generation |-> follower.generation]]
   /\ UNCHANGED <<row, redriven, batch, caller, late, follower, removed>>
 
 Release(c) ==
   /\ counter[c].phase = "releasing"
-  /\ follower' = IF follower.gen = counter[c].gen \/ ~Has("GEN_IS_AS_READ")
-       THEN [held |-> FALSE, gen |-> follower.gen + 1, releases |-> follower.releases + 1,
+  /\ follower' = IF follower.generation = counter[c].generation \/ ~Has("GENERATION_IS_AS_READ")
+       THEN [held |-> FALSE, generation |-> follower.generation + 1, releases |-> follower.releases + 1,
              too_soon |-> \E m \in batch.members : ~IsFinal(m) /\ redriven[m] = 0]
        ELSE follower
   /\ counter' = [counter EXCEPT ![c] = Idle]

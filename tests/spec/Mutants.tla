@@ -3,10 +3,10 @@
 (* that mutant. A mutant of which it prints nothing keeps all promises.                                     *)
 EXTENDS World
 
-OfWrites == {<<"claim", "GEN_IS_AS_READ">>}
+OfWrites == {<<"claim", "GENERATION_IS_AS_READ">>}
             \cup UNION {{<<write, c>> : c \in Conditions[write]} : write \in DOMAIN Conditions}
 OfEffects == {<<"effect", e>> : e \in
-  {"NEXT_FENCE", "NEW_NONCE", "LEASE_ENDS", "NEXT_GEN", "EXPIRY_ENDS", "READS_EXPIRY", "ENDS_EXPIRED",
+  {"NEXT_FENCE", "NEW_NONCE", "LEASE_ENDS", "NEXT_GENERATION", "EXPIRY_ENDS", "READS_EXPIRY", "ENDS_EXPIRED",
    "DUE_UNDER_IT", "NOT_BEGUN"}}
 
 \* Another guard stands in for each of these, so both are left out.
@@ -20,22 +20,22 @@ StandIn ==
 
 \* For each guard, what may happen besides a schedule; and whether it takes time.
 Scenario(g) ==
-  CASE g = <<"settle for retry", "NO_CANCEL_WAS_ASKED_FOR">> -> {"retry", "ask to cancel"}
+  CASE g = <<"settle for retry", "NO_CANCEL_WAS_REQUESTED">> -> {"retry", "ask to cancel"}
     [] g = <<"claim", "IS_DUE">> -> {"reschedule"}
     [] g = <<"claim", "IS_NOT_EXPIRED">> -> {"expiry"}
-    [] g = <<"claim", "GEN_IS_AS_READ">> -> {"type's expiry", "reschedule", "to the past"}
+    [] g = <<"claim", "GENERATION_IS_AS_READ">> -> {"type's expiry", "reschedule", "to the past"}
     [] g = <<"effect", "READS_EXPIRY">> -> {"type's expiry"}
     [] g = <<"effect", "ENDS_EXPIRED">> -> {"type's expiry", "fails on expiry"}
     [] g = <<"effect", "DUE_UNDER_IT">> -> {"pause"}
     [] g = <<"effect", "NOT_BEGUN">> -> {"pause", "retry"}
-    [] g = <<"effect", "NEXT_GEN">> -> {"retry"}
+    [] g = <<"effect", "NEXT_GENERATION">> -> {"retry"}
     [] g[2] = "NOT_HANDED_OVER" -> {"hands over", "heartbeat by token"}
     [] g[1] = "hand over" -> {"hands over", "settle by token"}
     [] g[1] = "heartbeat by token" -> {"hands over", "heartbeat by token", "settle by token"}
     [] g[1] = "settle by token" -> {"hands over", "settle by token"}
     [] g[1] = "settle for retry by token" ->
          {"hands over", "settle for retry by token",
-          IF g[2] = "NO_CANCEL_WAS_ASKED_FOR" THEN "ask to cancel" ELSE "cancel"}
+          IF g[2] = "NO_CANCEL_WAS_REQUESTED" THEN "ask to cancel" ELSE "cancel"}
     [] g[1] = "skip" \/ g = <<"effect", "EXPIRY_ENDS">> -> {"expiry", "reschedule"}
     [] g[1] = "settle for retry" -> {"retry", "cancel"}
     [] g[1] = "cancel" -> {"cancel", "reschedule"}

@@ -9,18 +9,18 @@ Lines == Traces[trace].lines
 At(i) == IF i <= Len(Lines) THEN Lines[i].at ELSE Lines[Len(Lines)].at
 
 Seen(r) ==
-  <<r.status, r.due, r.gen, r.fence, r.lease, r.nonce, r.asked, r.dismissed # None, r.expires,
+  <<r.status, r.due, r.generation, r.fence, r.lease, r.nonce, r.asked, r.dismissed # None, r.expires,
     r.handed>>
 IsOf(l, q) == q.write = l.write /\ \A name \in DOMAIN q \cap DOMAIN l : q[name] = l[name]
 
 Request(l) ==  \* by a caller or a party
   IF l.write \in {"schedule"} \cup ByToken THEN l
-  ELSE [write |-> l.write, due |-> l.due, expires |-> l.expires, gen |-> l.gen, fence |-> l.fence,
+  ELSE [write |-> l.write, due |-> l.due, expires |-> l.expires, generation |-> l.generation, fence |-> l.fence,
         reason |-> l.at, sees_dismissal |-> l.write = "redrive" /\ l.sees_dismissal]
 
 Sends(w, l) ==
   CASE l.write = "claim"            -> l.now = Clock(w) /\ Claim(w, l.nonce, l.until)
-    [] l.write = "skip"             -> row.gen = l.gen /\ Skip(w)
+    [] l.write = "skip"             -> row.generation = l.generation /\ Skip(w)
     [] l.write = "take over"        -> l.now <= Clock(w) /\ TakeOver(w, l.now, l.nonce, l.until)
     [] l.write = "heartbeat"        -> IsRunning(w) /\ worker[w].fence = l.fence /\ Heartbeat(w, l.until)
     [] l.write = "hand over"        -> IsRunning(w) /\ worker[w].fence = l.fence /\ HandOver(w, l.until)

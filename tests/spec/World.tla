@@ -31,7 +31,7 @@ Requests(write) ==  \* with what the caller has read
     THEN {[write |-> write, due |-> now, expires |-> IF "expiry" \in left THEN now + 1 ELSE None]}
   ELSE IF row = NoRow THEN {}
   ELSE IF write \in ByToken THEN RequestsByToken(write)
-  ELSE {[write |-> write, gen |-> row.gen, fence |-> row.fence,
+  ELSE {[write |-> write, generation |-> row.generation, fence |-> row.fence,
          due |-> IF "to the past" \in left THEN now - 2 ELSE now + Skew + 1, expires |-> None,
          reason |-> now, sees_dismissal |-> write = "redrive" /\ row.dismissed # None]}
 

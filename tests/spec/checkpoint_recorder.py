@@ -54,7 +54,7 @@ class CheckpointRecorder:
 
     def _record(self, before, row):
         ref = row.ref
-        if row.fence > before.fence and row.claim_nonce is None:
+        if row.fence > before.fence and row.nonce is None:
             self._rows[ref] = row
             self._add(ref, "evict")
             return

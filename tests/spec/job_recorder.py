@@ -87,7 +87,7 @@ class JobRecorder:
 
     def _row_seen(self, row):
         why = "" if row.skip_reason is None else WHY.get(row.skip_reason, row.skip_reason.value)
-        return (row.status.value, row.fence, units(row.lease_until), self._nonce(row.claim_nonce), why)
+        return (row.status.value, row.fence, units(row.lease_until), self._nonce(row.nonce), why)
 
     def _seen(self):
         """Return the job and its rows as they are now."""
@@ -238,7 +238,7 @@ class JobRecorder:
             return None
         if isinstance(taking.dead, Action) and taking.dead.status.is_final:
             self._end = min(self._end, self._writes)
-        nonce, until = taking.claimed.claim_nonce, units(taking.claimed.lease_until)
+        nonce, until = taking.claimed.nonce, units(taking.claimed.lease_until)
         return self._decision((nonce, run_of(taking.row.id)), until)
 
     def _line_of_wait(self, _job, waiting, *, is_changed):
@@ -250,12 +250,12 @@ class JobRecorder:
     def _line_of_renew(self, claimed, until, *, is_changed):
         if not is_changed:
             return None
-        return "heartbeat", {"by": self._worker(claimed.claim_nonce), "until": units(until)}
+        return "heartbeat", {"by": self._worker(claimed.nonce), "until": units(until)}
 
     def _line_of_settle(self, claimed, settlement, *_, is_changed, **__):
         if not is_changed:
             return None
-        return "settle", {"by": self._worker(claimed.claim_nonce), "status": settlement.status.value}
+        return "settle", {"by": self._worker(claimed.nonce), "status": settlement.status.value}
 
     _line_of_commit = _line_of_settle
 

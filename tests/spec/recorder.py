@@ -35,7 +35,7 @@ class Recorded:
     def by_caller(self, write, read=None, due=None, expires=None):
         read = read if isinstance(read, Action) else self.before  # what the caller has read
         values = {"due": self.trace.units(due), "expires": self.trace.units(expires)}
-        values |= {} if write == "schedule" else {"gen": read.generation, "fence": read.fence}
+        values |= {} if write == "schedule" else {"generation": read.generation, "fence": read.fence}
         values |= {"sees_dismissal": read.dismissed_reason is not None} if write == "redrive" else {}
         at, row = self.trace.units(self.now), self.trace.seen(self.after)
         self.trace.lines.append(Line(at, 0, write, values, row))
@@ -74,17 +74,17 @@ def skip(call, row, reason, *, at, **_):
     """Record a skip by a worker of its own: it has claimed nothing."""
     if reason is SkipReason.PAUSED:
         call.trace.pause = call.pause_of(row)
-    call.by_worker("skip", {"gen": row.generation}, f"skip {at}", sent=at)
+    call.by_worker("skip", {"generation": row.generation}, f"skip {at}", sent=at)
 
 
 def renew(call, claimed, until):
     values = {"fence": claimed.fence, "until": call.trace.units(until)}
-    call.by_worker("heartbeat", values, claimed.claim_nonce, sent=until - call.trace.lease)
+    call.by_worker("heartbeat", values, claimed.nonce, sent=until - call.trace.lease)
 
 
 def hand_over(call, claimed, terms):
     values = {"fence": claimed.fence, "until": call.trace.units(terms.waits_until)}
-    call.by_worker("hand over", values, claimed.claim_nonce, sent=terms.at)
+    call.by_worker("hand over", values, claimed.nonce, sent=terms.at)
 
 
 def beat(call, row, until, *, now, **_):
@@ -104,12 +104,12 @@ def settle(call, claimed, settlement):
     if settlement.status is Status.PENDING:
         write = "settle for retry"
         values = {"fence": claimed.fence, "due": call.trace.units(settlement.due_at)}
-    call.by_worker(write, values, claimed.claim_nonce, sent=settlement.finished_at)
+    call.by_worker(write, values, claimed.nonce, sent=settlement.finished_at)
 
 
 def commit(call, claimed, settlement, **_):
     values = {"fence": claimed.fence}
-    call.by_worker("settle by commit", values, claimed.claim_nonce, sent=settlement.finished_at)
+    call.by_worker("settle by commit", values, claimed.nonce, sent=settlement.finished_at)
 
 
 def cancel(call, row, **_):

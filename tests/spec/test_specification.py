@@ -22,7 +22,7 @@ WITH_A_KEY = {"redrive with a key"}
 CASES_OF_A_RESCHEDULE = {"coalesce", "defer", "release"}
 """Writes with its condition and effect: the specification does not have them apart."""
 
-ALWAYS = {"GEN_IS_AS_READ", "JOB_IS_THERE"}
+ALWAYS = {"GENERATION_IS_AS_READ", "JOB_IS_THERE"}
 """Conditions that hold where no due time changes and no job is erased."""
 
 OF_RUNS = {"schedule", "heartbeat", "settle", "skip"}

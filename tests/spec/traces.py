@@ -121,7 +121,7 @@ class RowTrace:
             row.generation,
             row.fence,
             self.units(row.lease_until),
-            self.nonce(row.claim_nonce),
+            self.nonce(row.nonce),
             row.cancel_requested_at is not None,
             row.dismissed_reason is not None,
             self.units(row.expires_at),

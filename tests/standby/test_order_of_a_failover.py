@@ -118,7 +118,7 @@ def test_actions_are_woken_even_if_no_job_can_be_read(cloud):
 def test_a_run_of_the_former_region_gets_a_message(cloud):
     action = cloud.scheduler.schedule(Charge(), at=MINUTE)
     store, lease = cloud.memory.backends.store, timedelta(minutes=5)
-    started = replace(store.get(action.ref), lease_until=cloud.now + lease, fence=1, claim_nonce="n")
+    started = replace(store.get(action.ref), lease_until=cloud.now + lease, fence=1, nonce="n")
     store.write(store.get(action.ref), replace(started, status=Status.PROCESSING))
     with sent_by(cloud) as (backends, sent):
         done = take_over(backends)(cloud.now)

@@ -42,7 +42,7 @@ export function historyOf(action: ActionView, entries: Entry[]): Stop[] {
   const asked = entries.filter((each) => each.operation !== "schedule");
   const stops: Stop[] = [
     { kind: "scheduled", at: Date.parse(action.created_at), due: firstDue(action, entries) },
-    ...asked.map((entry): Stop => ({ kind: "asked", at: Date.parse(entry.asked_at), entry })),
+    ...asked.map((entry): Stop => ({ kind: "asked", at: Date.parse(entry.requested_at), entry })),
     ...attemptStops(action, asked),
   ];
   const nominal = Date.parse(action.nominal_at);
@@ -106,8 +106,8 @@ function attemptStops(action: ActionView, asked: Entry[]): Stop[] {
       (each) =>
         each.operation === "redrive" &&
         ended &&
-        Date.parse(each.asked_at) >= ended &&
-        Date.parse(each.asked_at) <= at,
+        Date.parse(each.requested_at) >= ended &&
+        Date.parse(each.requested_at) <= at,
     );
     if (before && ended && !isAgain && at - ended >= SHORTEST_WAIT) {
       stops.push({ kind: "waited", at, length: at - ended, isLost: before.finished_at === null });
@@ -128,10 +128,10 @@ function dueOf(action: ActionView, asked: Entry[], place: number): number | null
   const set = asked.filter(
     (each) =>
       isDone(each) &&
-      Date.parse(each.asked_at) <= started &&
-      (!before || Date.parse(each.asked_at) > Date.parse(before.started_at)),
+      Date.parse(each.requested_at) <= started &&
+      (!before || Date.parse(each.requested_at) > Date.parse(before.started_at)),
   );
-  const last = set.sort((a, b) => a.asked_at.localeCompare(b.asked_at)).at(-1)?.result?.due_at;
+  const last = set.sort((a, b) => a.requested_at.localeCompare(b.requested_at)).at(-1)?.result?.due_at;
   if (typeof last === "string") known.push(last);
   const due = known.map((each) => Date.parse(each ?? "")).find((each) => each <= started);
   return due ?? null;

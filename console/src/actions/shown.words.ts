@@ -18,7 +18,7 @@ export const say = words("actions/shown", {
   skip_missed: "it came too late to be run",
   skip_retired: "its job was changed",
   skip_covered: "the job's previous version had run it",
-  skip_asked: "skipped by an operator",
+  skip_requested: "skipped by an operator",
   skip_refused: "its event names no tenant, or followed too many others",
   skip_expired: "it expired before a run of it could begin",
   skip_predecessor: "an action before it was not executed",

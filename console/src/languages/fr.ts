@@ -281,7 +281,7 @@ export const translation: Translation = {
     skip_missed: "elle arrivait trop tard pour être exécutée",
     skip_retired: "sa tâche a été modifiée",
     skip_covered: "la version précédente de la tâche l'avait exécutée",
-    skip_asked: "quelqu'un l'a fait ignorer",
+    skip_requested: "quelqu'un l'a fait ignorer",
     skip_refused: "son événement ne nomme aucune organisation, ou en suivait trop d'autres",
     skip_expired: "elle a expiré avant de pouvoir commencer",
     skip_predecessor: "une action qui la précède n'a pas été exécutée",
@@ -1050,7 +1050,7 @@ export const translation: Translation = {
     missed: "personne ne l'a exécutée à temps",
     retired: "la planification a changé avant",
     covered: "la version précédente l'avait exécutée",
-    asked: "à la demande de quelqu'un",
+    requested: "à la demande de quelqu'un",
     refused: "son événement ne nomme aucune organisation, ou en suivait trop d'autres",
   },
   "screens/job/shared.trigger": {

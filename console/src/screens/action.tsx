@@ -114,10 +114,10 @@ function Moves({ entries }: { entries: Entry[] }) {
   return (
     <>
       {moves.map((entry) => (
-        <small key={entry.asked_at} class="is-moved">
+        <small key={entry.requested_at} class="is-moved">
           {say(entry.operation === "redrive" ? "moved_redrive" : "moved_reschedule", {
             by: entry.by,
-            at: written(entry.asked_at, "dated"),
+            at: written(entry.requested_at, "dated"),
           })}
         </small>
       ))}

@@ -68,7 +68,7 @@ function Forecast({ load }: { load: Load }) {
       </dl>
       <Part title={say("chart")}>
         <Peaks
-          from={Date.parse(load.asked_at)}
+          from={Date.parse(load.requested_at)}
           until={Date.parse(load.until)}
           peaks={load.hours}
           limit={load.capacity}

@@ -86,7 +86,7 @@ def _how_it_ended(row: Action) -> str:
         case Status.CANCELLED:
             return f"It was cancelled by {row.cancelled_by}."
         case Status.SKIPPED:
-            return f"It was skipped: {_SKIPPED[row.skip_reason or SkipReason.ASKED]}{_note(row)}."
+            return f"It was skipped: {_SKIPPED[row.skip_reason or SkipReason.REQUESTED]}{_note(row)}."
         case _:
             then = "" if row.dismissed_reason is None else f" It was dismissed: {row.dismissed_reason}."
             return f"It failed at {_text(row.failed_at)}: {row.failure_reason or 'without a reason'}.{then}"
@@ -245,7 +245,7 @@ def _why_after(row: Action, sources: WhySources) -> Reason:
 def _overdue(row: Action, now: datetime, sources: WhySources) -> Reason:
     if row.concurrency_key is not None:
         slots = sources.store.key_slots(row.tenant_id, row.concurrency_key)
-        if slots.others(row.id) >= row.concurrency_limit and row.id not in slots.holders:
+        if slots.is_full_for(row):
             return Reason(_waits_for_slot(row, slots, sources))
     owner = job_ref_of(row)
     job = None if owner is None else sources.job_of(owner)
@@ -292,7 +292,7 @@ _SKIPPED: Mapping[SkipReason, str] = {
     SkipReason.MISSED: "it could be claimed only after its job's grace",
     SkipReason.RETIRED: "its job's schedule changed before it was due",
     SkipReason.COVERED: "the previous version of its job ran at this time",
-    SkipReason.ASKED: "a caller skipped it",
+    SkipReason.REQUESTED: "a caller skipped it",
     SkipReason.REFUSED: "the job rejected its event",
     SkipReason.PREDECESSOR: "a predecessor was not executed",
     SkipReason.EXPIRED: "no run of it could begin before its expiry",

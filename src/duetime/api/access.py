@@ -101,9 +101,9 @@ class AuditEntryView(View):
     """The caller's roles."""
     address: str | None
     """The caller's IP address."""
-    asked_at: Instant
+    requested_at: Instant
     """The time of the request."""
-    asked: Annotated[dict[str, Any], Field(validation_alias="request_fields")]
+    request_fields: dict[str, Any]
     """The other fields of the request; never a payload."""
     status: int | None
     """The response's HTTP status; null while the result is unknown."""

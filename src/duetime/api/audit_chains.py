@@ -50,7 +50,7 @@ class AuditChains:
 
     def _store(self, entry: AuditEntry, write: Callable[[AuditEntry], None]) -> AuditEntry:
         head = self._heads.pop(entry.tenant_id, None)  # so a record stored at once begins another chain
-        chain = head or ChainHead(ids.new_action_id(entry.asked_at, self._entropy))
+        chain = head or ChainHead(ids.new_action_id(entry.requested_at, self._entropy))
         linked, after = chain.append(entry)
         write(linked)
         self._heads[entry.tenant_id] = after

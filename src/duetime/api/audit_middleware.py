@@ -73,7 +73,7 @@ class AuditMiddleware:
             by=caller.actor,
             roles=tuple(sorted(caller.roles)),
             address=caller.address,
-            asked_at=now,
+            requested_at=now,
             request_fields=recorded_input(event, fields, {**query_fields(route), **body_fields(route)}),
             subject=caller.subject or None,
             expires_at=(now + self._retention).replace(microsecond=0),

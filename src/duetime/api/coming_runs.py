@@ -65,7 +65,7 @@ class ComingPage(ApiModel):
 
     items: list[ComingView]
     """At most `limit`, by name; jobs that are no longer declared are left out."""
-    asked_at: Instant
+    requested_at: Instant
     """The start of the window."""
     until: Instant
     """The end of the window."""
@@ -104,4 +104,4 @@ class ComingRuns(ApiRoutes):
             raise InvalidRequest([Flaw("until", problem)])
         page = jobs_page(self.api, request, limit, cursor)
         items = [ComingView.from_job(job, now, last, most) for job in page if job.removed_at is None]
-        return ComingPage(items=items, asked_at=now, until=last, next_cursor=page.cursor)
+        return ComingPage(items=items, requested_at=now, until=last, next_cursor=page.cursor)

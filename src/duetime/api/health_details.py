@@ -97,8 +97,8 @@ class HealthDetails(ApiModel):
     ill: list[str]
     """What is ill: parts that do not answer, ``sweep``, ``catch-up``, ``overdue``, ``failure queue``."""
     parts: dict[str, str]
-    """Each part that was asked: ``ok``, or how it failed."""
-    asked_at: Instant
+    """Each checked part: ``ok``, or how it failed."""
+    requested_at: Instant
     """When all this was read."""
     enabled: bool
     """The global switch: off, nothing fires."""
@@ -113,7 +113,11 @@ class HealthDetails(ApiModel):
     last_catch_up: PassView | None
     """The latest deep pass."""
     oldest_overdue: OverdueView | None
-    """What has waited for longest; null if nothing is overdue."""
+    """What has waited for longest without a pause; null if nothing is overdue."""
+    held: CountView | None
+    """Overdue actions that a pause or an open breaker holds."""
+    held_too_long: CountView | None
+    """Actions that had to begin after a pause, or to probe a breaker, and are late for that."""
     undelivered: CountView | None
     """Inputs that could not be delivered; an operator redrives them."""
     failed_last_day: CountView | None
@@ -146,6 +150,15 @@ class _PartAnswers:
 
 
 @dataclass(frozen=True, slots=True)
+class _Waiting:
+    """Overdue actions: the oldest that may begin, how many are held, and how many were held too long."""
+
+    oldest: Action | None
+    held: CountView
+    held_too_long: CountView
+
+
+@dataclass(frozen=True, slots=True)
 class HealthDetailsRoutes(RouteGroup):
     """Serves the details; `waiting` counts the failure queue's messages; `runbook` is a link."""
 
@@ -164,7 +177,10 @@ class HealthDetailsRoutes(RouteGroup):
         swept = answers.read("jobs table", self._swept_until)
         sweep = answers.read("actions table", lambda: self._last(SWEEP))
         catch_up = answers.read("actions table", lambda: self._last(CATCH_UP))
-        overdue = answers.read("due index", lambda: self._oldest_overdue(now))
+        waiting_work = answers.read("pauses", self._read_pauses) and answers.read(
+            "due index", lambda: self._waiting(now)
+        )
+        overdue = waiting_work and waiting_work.oldest
         failed = answers.read("failed index", lambda: self._failed(tenant_id, now - _DAY))
         undelivered_count = answers.read("undelivered list", self._undelivered) if undelivered else None
         waiting = answers.read("failure queue", self.waiting) if self.waiting else None
@@ -172,7 +188,7 @@ class HealthDetailsRoutes(RouteGroup):
         late = {
             "sweep": swept,
             "catch-up": catch_up.planned_at if catch_up else None,
-            "overdue": overdue.due_at if overdue else None,
+            "overdue": overdue and api.ready_at(overdue),
         }
         ill = [
             *(name for name, state in answers.parts.items() if state != "ok"),
@@ -182,7 +198,7 @@ class HealthDetailsRoutes(RouteGroup):
             status="ill" if ill else "ok",
             ill=ill,
             parts=answers.parts,
-            asked_at=now,
+            requested_at=now,
             enabled=api.settings.enabled,
             timers=api.settings.timers,
             due_shards=len(api.store.due_shards),
@@ -190,6 +206,8 @@ class HealthDetailsRoutes(RouteGroup):
             last_sweep=sweep and _pass(sweep),
             last_catch_up=catch_up and _pass(catch_up),
             oldest_overdue=overdue and OverdueView.model_validate(overdue),
+            held=waiting_work and waiting_work.held,
+            held_too_long=waiting_work and waiting_work.held_too_long,
             undelivered=undelivered_count,
             failed_last_day=failed,
             failure_queue=waiting,
@@ -203,10 +221,18 @@ class HealthDetailsRoutes(RouteGroup):
         """Return the names of late passes and overdue actions; a pass that never ran is not late."""
         settings = self.api.settings
         stale = _MISSED_SWEEPS * settings.sweep_rate
-        most = {"sweep": stale, "catch-up": 2 * settings.catch_up_rate, "overdue": settings.grace + stale}
+        most = {"sweep": stale, "catch-up": 2 * settings.catch_up_rate, "overdue": self._latest}
         for name, at in found.items():
             if at is not None and now - at > most[name]:
                 yield name
+
+    @property
+    def _latest(self) -> timedelta:
+        """How late an action may begin."""
+        return self.api.settings.grace + _MISSED_SWEEPS * self.api.settings.sweep_rate
+
+    def _read_pauses(self) -> bool:
+        return self.api.pauses is None or self.api.pauses.stored() is not None
 
     def _swept_until(self) -> datetime | None:
         """Return the time up to which every shard is swept; an unfinished shard lags until it is finished."""
@@ -220,16 +246,26 @@ class HealthDetailsRoutes(RouteGroup):
         page = self.api.store.of_job(SYSTEM_TENANT, job, limit=1, cursor=None)
         return next(iter(page), None)
 
-    def _oldest_overdue(self, now: datetime) -> Action | None:
-        store = self.api.store
+    def _waiting(self, now: datetime) -> _Waiting:
+        """Return the first pending rows of each due shard: more of them if some may be held."""
+        store, pauses = self.api.store, self.api.pauses
+        most = FIRST_PAGE if pauses is not None and pauses.knows_any() else _LOOKED_AT
         pages = [
-            store.due(shard, after=None, until=now, limit=_LOOKED_AT, cursor=None)
+            store.due(shard, after=None, until=now, limit=most, cursor=None)
             for shard in DueShards(store, self.bookmarks, self.api.clock).known()
         ]
         rows = store.get_rows([entry.ref for page in pages for entry in page.entries])
-        late = [row for row in rows if row.status is Status.PENDING and row.due_at <= now]
-        late = [row for row in late if row.concurrency_key is None]
-        return min(late, key=lambda row: row.due_at, default=None)
+        pending = [row for row in rows if row.status is Status.PENDING and row.due_at <= now]
+        ready = [(self.api.ready_at(row), row) for row in pending]
+        free = [(at, row) for at, row in ready if row.concurrency_key is None and at <= now]
+        late = [row for at, row in free if at > row.due_at and now - at > self._latest]
+        oldest = min(free, key=lambda found: found[0], default=None)
+        has_more = any(page.cursor is not None for page in pages)
+        return _Waiting(
+            oldest and oldest[1],
+            CountView(count=sum(at > now for at, _ in ready), more=has_more),
+            CountView(count=len(late), more=has_more),
+        )
 
     def _failed(self, tenant_id: TenantId, since: datetime) -> CountView:
         page = self.api.store.failed(sorted({tenant_id, SYSTEM_TENANT}), limit=FIRST_PAGE, cursor=None)

@@ -72,7 +72,7 @@ class CrowdView(ApiModel):
 class LoadForecastView(ApiModel):
     """The load of the next seven days, by the jobs that begin in each minute."""
 
-    asked_at: Instant
+    requested_at: Instant
     """The start of the span."""
     until: Instant
     """The end of the span."""
@@ -115,7 +115,7 @@ class LoadForecastRoutes(ApiRoutes):
         found = forecast(jobs[:_MOST_JOBS], now, until, most_minutes=_MOST_MINUTES)
         minutes = found.minutes
         return LoadForecastView(
-            asked_at=now,
+            requested_at=now,
             until=until,
             capacity=limit,
             jobs=minutes.jobs,

@@ -116,7 +116,7 @@ class RejectedChanges:
         if caller.entry is None:
             caller.entry = replace(
                 latest,
-                id=ids.new_action_id(latest.asked_at, self._entropy),
+                id=ids.new_action_id(latest.requested_at, self._entropy),
                 target=AuditTarget(AuditKind.REJECTED, latest.by),
                 operation=OPERATION,
                 request_fields={},
@@ -126,7 +126,7 @@ class RejectedChanges:
     @contextmanager
     def _turn_of(self, entry: AuditEntry) -> Iterator[_Counted]:
         """Give the counts of an entry's caller to one thread at a time: a later count is stored later."""
-        hour = instant.text(instant.floor(entry.asked_at, timedelta(hours=1)))
+        hour = instant.text(instant.floor(entry.requested_at, timedelta(hours=1)))
         key = (entry.tenant_id, entry.subject or entry.by, hour)
         with self._lock:
             caller = self._callers.setdefault(key, _Counted())

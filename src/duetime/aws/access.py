@@ -36,7 +36,7 @@ from duetime.ports.access import AuditPage, Grant
 HAS_NO_REVISION = "attribute_not_exists(revision)"
 REVISION_IS_AS_READ = "revision = :read"
 IS_NEW = "attribute_not_exists(pk)"
-HAS_NOT_ENDED = "attribute_not_exists(answered)"
+HAS_NOT_ENDED = "attribute_not_exists(status_code)"
 BEGUN_LINK, ENDED_LINK = "begun_link", "ended_link"
 """The attributes of an entry's links: chain, number, hash of the record before (or ``-``) and hash."""
 
@@ -210,8 +210,8 @@ def _audit_item(entry: AuditEntry) -> Item:
         "operation": {"S": entry.operation},
         "by": {"S": entry.by},
         "roles": {"S": " ".join(entry.roles)},
-        "asked_at": {"S": instant.text(entry.asked_at)},
-        "asked": {"S": json.dumps(entry.request_fields)},
+        "requested_at": {"S": instant.text(entry.requested_at)},
+        "request_fields": {"S": json.dumps(entry.request_fields)},
         TTL_ATTRIBUTE: {"N": to_epoch(entry.expires_at)},
     }
     if entry.subject is not None:
@@ -222,7 +222,7 @@ def _audit_item(entry: AuditEntry) -> Item:
     if entry.address is not None:
         item["address"] = {"S": entry.address}
     if entry.status is not None:
-        item["answered"] = {"N": str(entry.status)}
+        item["status_code"] = {"N": str(entry.status)}
         item["result"] = {"S": json.dumps(entry.result)}
     return item
 
@@ -245,13 +245,13 @@ def to_entry(item: Item) -> AuditEntry:
         by=item["by"]["S"],
         roles=tuple(item["roles"]["S"].split()),
         address=item.get("address", {}).get("S"),
-        asked_at=instant.parse(item["asked_at"]["S"]),
-        request_fields=json.loads(item["asked"]["S"]),
+        requested_at=instant.parse(item["requested_at"]["S"]),
+        request_fields=json.loads(item["request_fields"]["S"]),
         subject=item.get("subject", {}).get("S"),
         expires_at=datetime.fromtimestamp(int(item[TTL_ATTRIBUTE]["N"]), UTC),
         begun_link=_link(item, BEGUN_LINK),
         ended_link=_link(item, ENDED_LINK),
-        status=int(item["answered"]["N"]) if "answered" in item else None,
+        status=int(item["status_code"]["N"]) if "status_code" in item else None,
         result=json.loads(item["result"]["S"]) if "result" in item else None,
     )
 

@@ -130,8 +130,8 @@ def to_backfill_item(backfill: Backfill) -> Item:
         item["changed_by"] = {"S": backfill.changed_by}
     if backfill.needs_steps:
         item |= {
-            "attend_shard": {"S": maintenance_shard_of(backfill.ref.job)},
-            "attend_at": at(backfill.begun_at),
+            "maintenance_shard": {"S": maintenance_shard_of(backfill.ref.job)},
+            "maintain_at": at(backfill.begun_at),
         }
     if backfill.ended_at is not None:
         item["ttl"] = {"N": to_epoch(backfill.ended_at + _OUTLIVES)}

@@ -19,7 +19,7 @@ from duetime.aws.condition_values import (
 )
 from duetime.aws.conditions import (
     FENCE_IS_MINE,
-    GEN_IS_AS_READ,
+    GENERATION_IS_AS_READ,
     HAS_NO_KEY,
     IS_A_ROW,
     IS_FAILED,
@@ -36,7 +36,7 @@ from duetime.model.action import Action, Status
 def cancel(row: Action, *, by: str, at: datetime, kept_until: datetime) -> Update:
     """Cancel a row that is pending as read."""
     return {
-        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
+        "ConditionExpression": f"{IS_PENDING} AND {GENERATION_IS_AS_READ}",
         "UpdateExpression": (
             "SET #status = :cancelled, changed_by = :by, changed_at = :at, #ttl = :ttl REMOVE due_shard"
         ),
@@ -60,7 +60,7 @@ def end_pending(row: Action, ended: Action) -> Update:
     ]
     sets = "".join(f", {name} = :{name}" for name in attributes)
     return {
-        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
+        "ConditionExpression": f"{IS_PENDING} AND {GENERATION_IS_AS_READ}",
         "UpdateExpression": f"SET #status = :ended, #ttl = :ttl{sets} REMOVE due_shard",
         "ExpressionAttributeNames": STATUS_AND_TTL,
         "ExpressionAttributeValues": {
@@ -94,9 +94,9 @@ def reschedule(
     expiry = {} if expires_at is None else {":expires_at": instant_value(expires_at)}
     sets = "".join(f", {name[1:]} = {name}" for name in expiry)
     return {
-        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
+        "ConditionExpression": f"{IS_PENDING} AND {GENERATION_IS_AS_READ}",
         "UpdateExpression": (
-            f"SET due_at = :due_at, gen = gen + :one, changed_by = :by, changed_at = :at{sets}"
+            f"SET due_at = :due_at, generation = generation + :one, changed_by = :by, changed_at = :at{sets}"
             f" REMOVE first_due_at{'' if expiry else ', expires_at'}"
         ),
         "ExpressionAttributeNames": STATUS_NAME,
@@ -113,7 +113,15 @@ def reschedule(
 
 
 _OF_A_CALL = (
-    *("due_at", "gen", "payload", "payload_version", "payload_apart", "payload_size", "expires_at"),
+    *(
+        "due_at",
+        "generation",
+        "payload",
+        "payload_version",
+        "payload_offloaded",
+        "payload_size",
+        "expires_at",
+    ),
     *("rate_key", "coalesced", "recent_calls", "changed_by", "changed_at", "first_due_at"),
 )
 """What a further call with a debounce key changes."""
@@ -124,7 +132,7 @@ def coalesce(row: Action, changed: Item) -> Update:
     sets = [f"{name} = :new_{name}" for name in _OF_A_CALL if name in changed]
     removes = [name for name in _OF_A_CALL if name not in changed]
     return {
-        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
+        "ConditionExpression": f"{IS_PENDING} AND {GENERATION_IS_AS_READ}",
         "UpdateExpression": f"SET {', '.join(sets)} REMOVE {', '.join(removes)}",
         "ExpressionAttributeNames": STATUS_NAME,
         "ExpressionAttributeValues": {
@@ -145,10 +153,10 @@ def defer(row: Action, until: datetime, held_by: str | None = None, waits_for: s
     sets = "".join(f", {name[1:]} = {name}" for name in given)
     slot = ", rate_slot = :until" if waits_for is None else ""
     return {
-        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
+        "ConditionExpression": f"{IS_PENDING} AND {GENERATION_IS_AS_READ}",
         "UpdateExpression": (
             f"SET first_due_at = if_not_exists(first_due_at, due_at), due_at = :until{slot},"
-            f" gen = gen + :one{sets}"
+            f" generation = generation + :one{sets}"
         ),
         "ExpressionAttributeNames": STATUS_NAME,
         "ExpressionAttributeValues": {
@@ -167,8 +175,8 @@ def release(row: Action, released: Action) -> Update:
     unmet = {} if released.unmet is None else {":unmet": {"S": released.unmet}}
     sets = "".join(f", {name[1:]} = {name}" for name in unmet)
     return {
-        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
-        "UpdateExpression": f"SET due_at = :due_at, gen = gen + :one{sets} REMOVE first_due_at",
+        "ConditionExpression": f"{IS_PENDING} AND {GENERATION_IS_AS_READ}",
+        "UpdateExpression": f"SET due_at = :due_at, generation = generation + :one{sets} REMOVE first_due_at",
         "ExpressionAttributeNames": STATUS_NAME,
         "ExpressionAttributeValues": {
             **generation_value(row),
@@ -203,14 +211,14 @@ def redrive_with_key(row: Action, due_at: datetime, due_shard: str, *, by: str, 
 
     A dismissal leaves the generation as it is, so a redrive from before it has a condition of its own.
     """
-    condition = f"{IS_FAILED} AND {GEN_IS_AS_READ}"
+    condition = f"{IS_FAILED} AND {GENERATION_IS_AS_READ}"
     if row.dismissed_reason is None:
         condition += f" AND {IS_NOT_DISMISSED}"
     return {
         "ConditionExpression": condition,
         "UpdateExpression": (
             "SET #status = :pending, first_due_at = if_not_exists(first_due_at, due_at), due_at = :due_at,"
-            " due_shard = :due_shard, gen = gen + :one, redriven_after = attempt,"
+            " due_shard = :due_shard, generation = generation + :one, redriven_after = attempt,"
             " changed_by = :by, changed_at = :at"
             " REMOVE #ttl, recoveries, cancel_requested_at, cancel_requested_by, failed, failed_at,"
             " dismissed_reason, expires_at, continued"
@@ -231,7 +239,7 @@ def redrive_with_key(row: Action, due_at: datetime, due_shard: str, *, by: str, 
 def dismiss(row: Action, reason: str, *, by: str, at: datetime) -> Update:
     """Remove a row that failed as read from the index of dead letters. It stays failed."""
     return {
-        "ConditionExpression": f"{IS_FAILED} AND {GEN_IS_AS_READ} AND {IS_NOT_DISMISSED}",
+        "ConditionExpression": f"{IS_FAILED} AND {GENERATION_IS_AS_READ} AND {IS_NOT_DISMISSED}",
         "UpdateExpression": (
             "SET dismissed_reason = :reason, changed_by = :by, changed_at = :at REMOVE failed, failed_at"
         ),

@@ -65,7 +65,7 @@ class CommitTransaction:
             run.tenant_id,
             run.id,
             run.fence,
-            run.claim_nonce,
+            run.nonce,
             self.number,
             self.settle_index,
         )

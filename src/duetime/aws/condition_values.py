@@ -22,7 +22,7 @@ def fence_values(claimed: Action) -> dict[str, Any]:
 
 def generation_value(row: Action) -> dict[str, Any]:
     """Return the generation of a row as read."""
-    return {":gen": {"N": str(row.generation)}}
+    return {":generation": {"N": str(row.generation)}}
 
 
 def author_values(by: str, at: datetime) -> dict[str, Any]:

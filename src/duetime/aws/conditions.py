@@ -45,14 +45,14 @@ IS_NOT_KEYED = "attribute_not_exists(concurrency_key)"
 IS_NOT_EXPIRED = "(attribute_not_exists(expires_at) OR expires_at > :now)"
 FENCE_IS_MINE = "fence = :fence"
 EPOCH_IS_NOT_LATER = "fence < :next_epoch"
-GEN_IS_AS_READ = "gen = :gen"
+GENERATION_IS_AS_READ = "generation = :generation"
 LEASE_HAS_ENDED = "lease_until < :ended_before"
 LEASE_IS_NOT_LATER = "lease_until <= :lease_until"
 NOT_HANDED_OVER = "(attribute_not_exists(handed_over) OR handed_over < :fence)"
 IS_HANDED_OVER = "handed_over = :fence"
 HAND_OVER_LASTS = "lease_until > :now"
 CHECKPOINT_IS_OLDER = "(attribute_not_exists(checkpoint) OR checkpoint.f < :fence OR checkpoint.n < :number)"
-NO_CANCEL_WAS_ASKED_FOR = "attribute_not_exists(cancel_requested_at)"
+NO_CANCEL_WAS_REQUESTED = "attribute_not_exists(cancel_requested_at)"
 
 PROGRESS = ("progress", "progress_note")
 """Attributes that a claim removes: the progress is that of the former run."""
@@ -72,8 +72,8 @@ def claim(terms: ClaimTerms) -> Update:
     if terms.expiry.on_expiry == "skip":
         condition += f" AND {IS_NOT_EXPIRED}"
     if terms.generation is not None:
-        condition += f" AND {GEN_IS_AS_READ}"
-        values[":gen"] = {"N": str(terms.generation)}
+        condition += f" AND {GENERATION_IS_AS_READ}"
+        values[":generation"] = {"N": str(terms.generation)}
     if terms.epoch:
         condition += f" AND {FENCE_IS_MINE}"
         values[":fence"] = {"N": str(terms.fence)}
@@ -258,8 +258,12 @@ def settle(claimed: Action, settlement: Settlement) -> Update:
         sets.append(f"{last}.m = :message")
         values[":message"] = {"S": settlement.message}
     if settlement.due_at is not None:
-        condition += f" AND {NO_CANCEL_WAS_ASKED_FOR}"
-        sets += ["due_at = :due_at", "first_due_at = if_not_exists(first_due_at, due_at)", "gen = gen + :one"]
+        condition += f" AND {NO_CANCEL_WAS_REQUESTED}"
+        sets += [
+            "due_at = :due_at",
+            "first_due_at = if_not_exists(first_due_at, due_at)",
+            "generation = generation + :one",
+        ]
         values |= {":due_at": instant_value(settlement.due_at), ":one": ONE}
     if settlement.continues:
         sets.append("continued = if_not_exists(continued, :zero) + :one")

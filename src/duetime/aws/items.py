@@ -40,7 +40,7 @@ _COUNTS = {
 }
 """Whole numbers, with their defaults."""
 _FLAGS = {
-    "payload_offloaded": "payload_apart",
+    "payload_offloaded": "payload_offloaded",
     "catches_up": "catches_up",
     "is_high": "is_high",
     "is_awaited": "is_awaited",
@@ -58,7 +58,7 @@ def to_item(action: Action, *, due_order: bool = False) -> Item:
         "type": {"S": action.type},
         "status": {"S": action.status.value},
         "due_at": {"S": instant.text(action.due_at)},
-        "gen": {"N": str(action.generation)},
+        "generation": {"N": str(action.generation)},
         "fence": {"N": str(action.fence)},
         "attempt": {"N": str(action.attempt)},
         "created_by": {"S": action.created_by},
@@ -96,8 +96,8 @@ def _plain(action: Action) -> Item:
 def _of_runs(action: Action) -> Item:
     """Return the attributes that runs have written. A new row has none."""
     item: Item = {}
-    if action.claim_nonce is not None:
-        item["nonce"] = {"S": action.claim_nonce}
+    if action.nonce is not None:
+        item["nonce"] = {"S": action.nonce}
     if action.result is not None:
         item["run_result"] = {"S": action.result}
     if action.attempts:
@@ -176,14 +176,14 @@ def _read(item: Item) -> Action:
         status=Status(item["status"]["S"]),
         due_at=read_instant(item, "due_at"),
         due_shard=item["due_shard"]["S"] if "due_shard" in item else "",
-        generation=int(item["gen"]["N"]),
+        generation=int(item["generation"]["N"]),
         fence=int(item["fence"]["N"]),
         attempt=int(item["attempt"]["N"]),
         created_by=item["created_by"]["S"],
         payload=item["payload"]["S"] if "payload" in item else None,
         trace=item["trace"]["S"] if "trace" in item else None,
         result=item["run_result"]["S"] if "run_result" in item else None,
-        claim_nonce=item["nonce"]["S"] if "nonce" in item else None,
+        nonce=item["nonce"]["S"] if "nonce" in item else None,
         attempts=tuple(_to_attempt(entry["M"]) for entry in item["attempts"]["L"])
         if "attempts" in item
         else (),

@@ -25,7 +25,7 @@ from duetime.ports.jobs import JobRunClaim, LockRequirement
 JOB_IS_THERE = "attribute_exists(pk)"
 REVISION_IS_AS_READ = "revision = :revision"
 CURSOR_IS_AS_READ = "#cursor = :cursor"
-MAINTENANCE_IS_AS_READ = "attend_at = :read_attend_at"
+MAINTENANCE_IS_AS_READ = "maintain_at = :read_maintain_at"
 LOCK_IS_FREE = "attribute_not_exists(running)"
 LOCK_IS_MINE = "running = :me"
 LOCK_IS_THE_DEAD_ONES = "running = :dead"
@@ -69,13 +69,13 @@ def move_cursor(job: Job, cursor: datetime, maintain_at: datetime) -> Update:
     """Move the cursor if revision and cursor are as read."""
     return {
         "ConditionExpression": f"{REVISION_IS_AS_READ} AND {CURSOR_IS_AS_READ}",
-        "UpdateExpression": "SET #cursor = :next, attend_at = :attend_at",
+        "UpdateExpression": "SET #cursor = :next, maintain_at = :maintain_at",
         "ExpressionAttributeNames": {"#cursor": "cursor"},
         "ExpressionAttributeValues": {
             **_revision(job),
             ":cursor": at(job.cursor),
             ":next": at(cursor),
-            ":attend_at": at(maintain_at),
+            ":maintain_at": at(maintain_at),
         },
     }
 
@@ -84,11 +84,11 @@ def postpone(job: Job, maintain_at: datetime, failures: int) -> Update:
     """Set the time of the next maintenance if that and the revision are as read."""
     return {
         "ConditionExpression": f"{REVISION_IS_AS_READ} AND {MAINTENANCE_IS_AS_READ}",
-        "UpdateExpression": "SET attend_at = :attend_at, maintain_failures = :failures",
+        "UpdateExpression": "SET maintain_at = :maintain_at, maintain_failures = :failures",
         "ExpressionAttributeValues": {
             **_revision(job),
-            ":read_attend_at": at(job.maintain_at),
-            ":attend_at": at(maintain_at),
+            ":read_maintain_at": at(job.maintain_at),
+            ":maintain_at": at(maintain_at),
             ":failures": {"N": str(failures)},
         },
     }

@@ -51,7 +51,7 @@ CURRENT, EDIT, FORMER, REPORT, SPAN, BACKFILL = (
 DEFINITION, STATE = CURRENT + "definition", CURRENT + "state"
 
 DECLARED = (
-    *("version", "since", "cursor", "attend_at", "ends", "pauses", "dropped_at", "tuning", "wakes"),
+    *("version", "since", "cursor", "maintain_at", "ends", "pauses", "removed_at", "tuning", "wakes"),
     *("registered_by", "registered_at", "idempotency_key", "idempotency_until", "maintain_failures"),
     "unlocked_since",
 )
@@ -83,7 +83,7 @@ def to_state(job: Job) -> Item:
         **job_key(job.ref, STATE),
         "tenant": {"S": job.ref.tenant_id},
         "name": {"S": job.ref.name},
-        "attend_shard": {"S": maintenance_shard_of(job.ref)},
+        "maintenance_shard": {"S": maintenance_shard_of(job.ref)},
         "origin": {"S": job.origin.value},
         "anchor": at(job.anchor),
         "revision": {"N": str(job.revision)},
@@ -103,7 +103,7 @@ def declared(job: Job) -> Item:
         "version": {"N": str(job.version)},
         "since": at(job.since),
         "cursor": at(job.cursor),
-        "attend_at": at(job.maintain_at),
+        "maintain_at": at(job.maintain_at),
     }
     if job.maintain_failures:
         attributes["maintain_failures"] = {"N": str(job.maintain_failures)}
@@ -111,7 +111,7 @@ def declared(job: Job) -> Item:
         "ends": _packed({str(number): instant.text(end) for number, end in job.ends.items()}),
         "pauses": _packed({name: _pause(pause) for name, pause in job.pauses.items()}),
         "tuning": _packed({name: asdict(tuning) for name, tuning in job.tuning.items()}),
-        "dropped_at": instant_text(job.removed_at),
+        "removed_at": instant_text(job.removed_at),
         "wakes": job.wakes.text,
         "registered_by": job.registered_by,
         "registered_at": instant_text(job.registered_at),
@@ -158,8 +158,8 @@ def _check_names(state: Item) -> None:
     ref = job_ref_of(state)
     if not is_job_name(ref.name):
         raise ValueError(f"pk names the job {ref.name!r}")
-    if (shard := state["attend_shard"]["S"]) not in SHARDS[:MAINTENANCE_SHARDS]:
-        raise ValueError(f"attend_shard is {shard!r}, which no pass reads")
+    if (shard := state["maintenance_shard"]["S"]) not in SHARDS[:MAINTENANCE_SHARDS]:
+        raise ValueError(f"maintenance_shard is {shard!r}, which no pass reads")
     for name, text in (("tenant", ref.tenant_id), ("name", ref.name)):
         if state[name]["S"] != text:
             raise ValueError(f"{name} is {state[name]['S']!r}; this job's is {text!r}")
@@ -179,11 +179,11 @@ def _read(state: Item, definition: Item) -> Job:
         anchor=instant.parse(state["anchor"]["S"]),
         cursor=instant.parse(state["cursor"]["S"]),
         revision=int(state["revision"]["N"]),
-        maintain_at=instant.parse(state["attend_at"]["S"]),
+        maintain_at=instant.parse(state["maintain_at"]["S"]),
         maintain_failures=int(state["maintain_failures"]["N"]) if "maintain_failures" in state else 0,
         ends={int(number): instant.parse(end) for number, end in ends.items()},
         pauses={name: _to_pause(pause) for name, pause in pauses.items()},
-        removed_at=read_instant(read_text(state, "dropped_at")),
+        removed_at=read_instant(read_text(state, "removed_at")),
         tuning={name: _to_tuning(options) for name, options in tuning.items()},
         running=_holder_of(read_text(state, "running")),
         waiting=_holder_of(read_text(state, "waiting")),

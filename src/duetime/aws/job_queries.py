@@ -80,7 +80,7 @@ class JobQueries:
         while shard < len(_SHARDS):
             answer = self._table.query(
                 IndexName=MAINTENANCE.name,
-                KeyConditionExpression="attend_shard = :shard AND attend_at <= :until",
+                KeyConditionExpression="maintenance_shard = :shard AND maintain_at <= :until",
                 ExpressionAttributeValues={
                     ":shard": {"S": _SHARDS[shard]},
                     ":until": {"S": instant.text(until)},
@@ -201,7 +201,7 @@ def _revisions(found: Mapping[str, Item]) -> list[Item | None]:
 def _maintenance_cursor(shard: int, start: Mapping[str, Item]) -> str:
     last = start.get("ExclusiveStartKey", {})
     return json.dumps(
-        [_SHARDS[shard], *(last[name]["S"] for name in ("attend_at", "pk", "sk") if name in last)]
+        [_SHARDS[shard], *(last[name]["S"] for name in ("maintain_at", "pk", "sk") if name in last)]
     )
 
 
@@ -212,7 +212,7 @@ def _maintenance_start(cursor: str | None) -> tuple[int, dict[str, Item]]:
         case [shard] if shard in _SHARDS:
             return _SHARDS.index(shard), {}
         case [shard, maintain_at, pk, sk] if shard in _SHARDS:
-            last = {"attend_shard": shard, "attend_at": maintain_at, "pk": pk, "sk": sk}
+            last = {"maintenance_shard": shard, "maintain_at": maintain_at, "pk": pk, "sk": sk}
             key = {name: {"S": text} for name, text in last.items()}
             return _SHARDS.index(shard), {"ExclusiveStartKey": key}
         case _:

@@ -111,7 +111,11 @@ class DynamoJobStore:
             self._write([self._state(job.ref, move), *self._spans(job.ref, missed)])
         except TransactionFailed as failed:
             current = failed.failed.get(_FIRST) or {}
-            moved = {"revision": {"N": str(job.revision)}, "cursor": at(cursor), "attend_at": at(maintain_at)}
+            moved = {
+                "revision": {"N": str(job.revision)},
+                "cursor": at(cursor),
+                "maintain_at": at(maintain_at),
+            }
             return moved.items() <= current.items()
         return True
 
@@ -135,7 +139,7 @@ class DynamoJobStore:
         try:
             write(self._client, tuple(self._claim(taking)))
         except TransactionFailed as failed:
-            return (failed.failed.get(_FIRST) or {}).get("nonce") == {"S": taking.claimed.claim_nonce}
+            return (failed.failed.get(_FIRST) or {}).get("nonce") == {"S": taking.claimed.nonce}
         except TransactionConflict:
             return False
         return True

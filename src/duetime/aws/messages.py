@@ -1,6 +1,6 @@
 """Due messages as JSON: the body in SQS, and the input of dispatch in EventBridge Scheduler.
 
-Defaults are omitted: ``payload_version`` 1, ``is_keyed`` and ``is_high`` false, and no ``looks_until``.
+Defaults are omitted: ``payload_version`` 1, ``is_keyed`` and ``is_high`` false, and no ``replaced_until``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def to_json(message: DueMessage, *, delay: int = 0) -> str:
         "id": message.ref.id,
         "type": message.type,
         "due_at": instant.text(message.due_at),
-        "gen": message.generation,
+        "generation": message.generation,
         "delay": delay,
     }
     if message.payload_version != 1:
@@ -42,7 +42,7 @@ def to_json(message: DueMessage, *, delay: int = 0) -> str:
     if message.is_high:
         document["is_high"] = True
     if message.replaced_until is not None:
-        document["looks_until"] = instant.text(message.replaced_until)
+        document["replaced_until"] = instant.text(message.replaced_until)
     return json.dumps(document)
 
 
@@ -54,12 +54,12 @@ def from_json(body: str | dict[str, Any]) -> tuple[DueMessage, int]:
     """
     try:
         document = json.loads(body) if isinstance(body, str) else body
-        until = document.get("looks_until")
+        until = document.get("replaced_until")
         message = DueMessage(
             ref=ActionRef(ids.TenantId(str(document["tenant"])), ids.ActionId(str(document["id"]))),
             type=str(document["type"])[:TYPE_LIMIT],
             due_at=instant.parse(document["due_at"]),
-            generation=int(document["gen"]),
+            generation=int(document["generation"]),
             payload_version=int(document.get("payload_version", 1)),
             is_keyed=document.get("is_keyed") is True,
             is_high=document.get("is_high") is True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from duetime.aws import damaged_leases
-from duetime.aws.conditions import FENCE_IS_MINE, GEN_IS_AS_READ, PROGRESS, ROW_IS_ABSENT, Update
+from duetime.aws.conditions import FENCE_IS_MINE, GENERATION_IS_AS_READ, PROGRESS, ROW_IS_ABSENT, Update
 from duetime.aws.items import checkpoint_entry, to_item
 from duetime.aws.keys import Item
 from duetime.model import transition
@@ -40,13 +40,13 @@ def claim_row(row: Action, claimed: Action) -> Update:
         *(f"{name} = :new_{name}" for name in taken),
     ]
     return {
-        "ConditionExpression": f"{as_read['ConditionExpression']}{checkpoint} AND {GEN_IS_AS_READ}",
+        "ConditionExpression": f"{as_read['ConditionExpression']}{checkpoint} AND {GENERATION_IS_AS_READ}",
         "UpdateExpression": f"SET {', '.join(sets)} REMOVE {', '.join(PROGRESS)}",
         "ExpressionAttributeNames": as_read["ExpressionAttributeNames"],
         "ExpressionAttributeValues": {
             **as_read["ExpressionAttributeValues"],
             **checkpoint_values,
-            ":gen": {"N": str(row.generation)},
+            ":generation": {"N": str(row.generation)},
             ":processing": became["status"],
             ":none": {"L": []},
             ":started": {"L": became["attempts"]["L"][-1:]},

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from duetime import instant
-from duetime.aws.conditions import GEN_IS_AS_READ, IS_PENDING
+from duetime.aws.conditions import GENERATION_IS_AS_READ, IS_PENDING
 from duetime.aws.dynamodb import Client, DynamoTable
 from duetime.aws.faults import ConditionFailed
 from duetime.aws.items import from_item
@@ -54,10 +54,10 @@ class RestoredRows:
         The due time moves to `first_due_at`. The wake of the previous generation changes nothing.
         """
         change = {
-            "ConditionExpression": f"#status = :as_read AND {GEN_IS_AS_READ} AND fence = :fence",
+            "ConditionExpression": f"#status = :as_read AND {GENERATION_IS_AS_READ} AND fence = :fence",
             "UpdateExpression": (
                 "SET #status = :pending, first_due_at = if_not_exists(first_due_at, due_at),"
-                " due_at = :due_at, gen = gen + :one, fence = fence + :jump, note = :note,"
+                " due_at = :due_at, generation = generation + :one, fence = fence + :jump, note = :note,"
                 " changed_by = :by, changed_at = :at"
                 " REMOVE lease_until, nonce, cancel_requested_at, cancel_requested_by"
             ),
@@ -82,9 +82,10 @@ class RestoredRows:
         """
         due_at = max(row.nominal_at, at)
         change = {
-            "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
+            "ConditionExpression": f"{IS_PENDING} AND {GENERATION_IS_AS_READ}",
             "UpdateExpression": (
-                "SET due_at = :due_at, gen = gen + :one, changed_by = :by, changed_at = :at REMOVE note"
+                "SET due_at = :due_at, generation = generation + :one, changed_by = :by, changed_at = :at"
+                " REMOVE note"
             ),
             "ExpressionAttributeNames": {"#status": "status"},
             "ExpressionAttributeValues": {
@@ -136,6 +137,6 @@ def free_lock(client: Client, jobs_table: str, ref: JobRef) -> None:
 def _as_read(row: Action) -> dict[str, Any]:
     return {
         ":pending": {"S": Status.PENDING.value},
-        ":gen": {"N": str(row.generation)},
+        ":generation": {"N": str(row.generation)},
         ":one": {"N": "1"},
     }

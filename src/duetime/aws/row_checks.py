@@ -39,7 +39,7 @@ FOLLOWERS_LIMIT = 1_000
 ATTEMPTS_LIMIT = 100
 """More than a row has: it stores the latest 20, and those of workers that died."""
 
-_NAMES = ("created_by", "changed_by", "cancel_requested_by", "claim_nonce", "trace")
+_NAMES = ("created_by", "changed_by", "cancel_requested_by", "nonce", "trace")
 _TEXTS = (
     *("recent_calls", "note", "held_by", "dismissed_reason", "retry", "unmet", "waits_for"),
     *("hand_over_key", "completion", "progress", "progress_note", "question"),

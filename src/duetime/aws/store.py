@@ -182,7 +182,7 @@ class DynamoStore:
             return None
         if current.status is Status.PENDING:
             return NeedsSlot() if current.concurrency_key and current.due_at <= terms.now else None
-        if current.claim_nonce == terms.nonce:
+        if current.nonce == terms.nonce:
             return Claimed(self.payloads.with_payload(current))
         if not terms.may_take_over(current):
             return LeaseHeld(current.lease_until) if current.lease_until else None
@@ -192,7 +192,7 @@ class DynamoStore:
         taken = self._change(dead.ref, conditions.take_over(terms, dead))
         if isinstance(taken, Applied):
             return Claimed(self.payloads.with_payload(taken.action))
-        if taken.action is not None and taken.action.claim_nonce == terms.nonce:
+        if taken.action is not None and taken.action.nonce == terms.nonce:
             return Claimed(self.payloads.with_payload(taken.action))
         return LeaseHeld(taken.action.lease_until) if taken.action and taken.action.lease_until else None
 

@@ -43,7 +43,7 @@ TENANT_DUE = IndexShape("tenant_due", "tenant_due", "due_at")
 JOB_NAMES = IndexShape("jobs", "tenant", "name")
 """A tenant's jobs by name."""
 
-MAINTENANCE = IndexShape("attend", "attend_shard", "attend_at")
+MAINTENANCE = IndexShape("maintenance", "maintenance_shard", "maintain_at")
 """All jobs by the time of their next maintenance."""
 
 AUDIT = IndexShape("audit", "audit_of", "sk")

@@ -90,13 +90,15 @@ def audit(arguments: argparse.Namespace) -> int:
 def _changes(entries: Sequence[Json], now: datetime) -> str:
     rows = [
         [
-            both(entry["asked_at"], now),
+            both(entry["requested_at"], now),
             entry["by"],
             entry.get("subject") or "",
             entry["operation"],
             entry["target"],
             "not known" if entry["status"] is None else str(entry["status"]),
-            truncate(json.dumps(entry["asked"], ensure_ascii=False), _LONGEST) if entry["asked"] else "",
+            truncate(json.dumps(entry["request_fields"], ensure_ascii=False), _LONGEST)
+            if entry["request_fields"]
+            else "",
         ]
         for entry in entries
     ]

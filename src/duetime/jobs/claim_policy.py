@@ -135,7 +135,7 @@ def decide(seen: ClaimContext, nonce: str, bounds: Bounds) -> ClaimDecision:
     """Return the decision on a claim under `nonce`."""
     row = seen.row
     if row.status is Status.PROCESSING and row.lease_until is not None:
-        if row.claim_nonce == nonce:
+        if row.nonce == nonce:
             return AlreadyClaimed()
         if not _has_ended(row, bounds):
             return LeaseHeld(row.lease_until)

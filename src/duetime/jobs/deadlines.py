@@ -16,7 +16,7 @@ from duetime.model.action import SkipReason
 from duetime.model.deadline import DeadlineState, deadline_at, state_at
 from duetime.model.job import Definition
 
-EXCUSES = frozenset({SkipReason.PAUSED, SkipReason.DISABLED, SkipReason.RETIRED, SkipReason.ASKED})
+EXCUSES = frozenset({SkipReason.PAUSED, SkipReason.DISABLED, SkipReason.RETIRED, SkipReason.REQUESTED})
 """The reasons for which a skipped time is not reported: a person decided it."""
 
 _NO_TIME = frozenset({OccurrenceStatus.CALENDAR, OccurrenceStatus.GAP, OccurrenceStatus.FORGOTTEN})

@@ -106,7 +106,7 @@ class JobOperations:
                 raise JobConflict(name, operation=_SKIP, problem=_why_none(job, which, now))
             ended = transition.skipped(
                 row,
-                SkipReason.ASKED,
+                SkipReason.REQUESTED,
                 note=f"skipped by {self._context.actor}",
                 by=self._context.actor,
                 at=now,

@@ -158,7 +158,7 @@ class MemoryStore:
             if row is None or terms.is_fenced_off(row):
                 return None
             if row.status is Status.PROCESSING and row.lease_until is not None:
-                if row.claim_nonce == terms.nonce:
+                if row.nonce == terms.nonce:
                     return Claimed(row)
                 if not terms.may_take_over(row):
                     return LeaseHeld(row.lease_until)

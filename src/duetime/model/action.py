@@ -78,7 +78,7 @@ class SkipReason(StrEnum):
     """Its job's schedule changed before it was due; the new version has its own occurrences."""
     COVERED = "covered"
     """The previous version ran this nominal time just before it ended."""
-    ASKED = "asked"
+    REQUESTED = "requested"
     """An operator skipped it."""
     REFUSED = "refused"
     """Its event names no tenant, and its trigger requires one; or too many events led to it."""
@@ -201,7 +201,7 @@ class Action:
     """Of a one-shot: no run begins from then on; see `duetime.model.expiry`."""
     attempts: tuple[Attempt, ...] = ()
     lease_until: datetime | None = None
-    claim_nonce: str | None = None
+    nonce: str | None = None
     retry: str | None = None
     """The text form of the retry policy at the first claim."""
     cancel_requested_at: datetime | None = None

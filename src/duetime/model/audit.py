@@ -82,7 +82,7 @@ class AuditEntry:
     roles: tuple[str, ...]
     address: str | None
     """The caller's address, from API Gateway."""
-    asked_at: datetime
+    requested_at: datetime
     request_fields: Mapping[str, Any]
     """The other fields of the request; never a payload."""
     status: int | None = None

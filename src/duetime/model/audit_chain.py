@@ -61,7 +61,7 @@ def _begun(entry: AuditEntry) -> dict[str, Any]:
         "subject": entry.subject,
         "roles": list(entry.roles),
         "address": entry.address,
-        "asked_at": instant.text(entry.asked_at),
-        "asked": entry.request_fields,
+        "requested_at": instant.text(entry.requested_at),
+        "request_fields": entry.request_fields,
         "expires_at": instant.text(entry.expires_at),
     }

@@ -146,7 +146,7 @@ def _gaps(records: Sequence[_Record], now: datetime, gone_by: datetime) -> Itera
     """
     first = records[0]
     started = ids.created_at(first.link.chain)
-    may_expire_at = started + (first.entry.expires_at - first.entry.asked_at)
+    may_expire_at = started + (first.entry.expires_at - first.entry.requested_at)
     if first.link.number == 1 or may_expire_at > gone_by:
         yield from _between(ChainHead(first.link.chain), may_expire_at, first, now)
     for before, record in pairwise(records):
@@ -160,7 +160,7 @@ def _between(
     """Yield a finding if a record does not follow `before`, unless what is missing may have expired."""
     first, last = before.number + 1, record.link.number - 1
     if first <= last:
-        is_recent = record.entry.asked_at > now - _INDEX_LAG
+        is_recent = record.entry.requested_at > now - _INDEX_LAG
         if may_expire_at - _EXPIRY_MARGIN > now and not is_recent:
             numbers = f"record {first} is" if first == last else f"records {first} to {last} are"
             yield _finding(FindingKind.REMOVED, record, f"{numbers} missing before record {last + 1}")

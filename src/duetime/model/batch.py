@@ -301,7 +301,7 @@ def missing_member(
         created_by=batch.closed_by or batch.opened_by,
         payload=None,
         status=Status.SKIPPED,
-        skip_reason=SkipReason.ASKED,
+        skip_reason=SkipReason.REQUESTED,
         note="it was never scheduled, or its row was removed before it was counted",
         changed_at=at,
         changed_by=batch.closed_by or batch.opened_by,

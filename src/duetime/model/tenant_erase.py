@@ -34,7 +34,7 @@ class TenantErase:
         if not ended:
             return None
         at, entry = max(ended, key=lambda pair: pair[0])
-        return cls(at, at + (entry.expires_at - entry.asked_at) + timedelta(seconds=1))
+        return cls(at, at + (entry.expires_at - entry.requested_at) + timedelta(seconds=1))
 
 
 def _has_erased_trail(entry: AuditEntry) -> bool:

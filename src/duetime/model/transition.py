@@ -27,7 +27,7 @@ def started(row: Action, terms: ClaimTerms) -> Action:
         recoveries=row.recoveries + is_recovery,
         attempts=(*row.attempts, attempt),
         lease_until=terms.lease_until,
-        claim_nonce=terms.nonce,
+        nonce=terms.nonce,
         retry=row.retry or terms.retry,
         held_by=terms.held_by or row.held_by,
         progress=None,
@@ -37,7 +37,7 @@ def started(row: Action, terms: ClaimTerms) -> Action:
 
 def fenced_off(row: Action) -> Action:
     """Return the row under its next fence: any later write of an earlier run is rejected."""
-    return with_fields(row, fence=row.fence + FENCE_STEP, claim_nonce=None)
+    return with_fields(row, fence=row.fence + FENCE_STEP, nonce=None)
 
 
 def settled(row: Action, settlement: Settlement) -> Action:
@@ -56,7 +56,7 @@ def settled(row: Action, settlement: Settlement) -> Action:
         status=settlement.status,
         attempts=(*row.attempts[:-1], ended)[-KEPT_ATTEMPTS:],
         lease_until=None,
-        claim_nonce=None,
+        nonce=None,
         kept_until=settlement.kept_until,
         completion=settlement.completion or row.completion,
         result=settlement.result or row.result,

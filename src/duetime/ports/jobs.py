@@ -122,8 +122,8 @@ class JobStore(Protocol):
 
         Return False if the stored revision is not `old`'s.
 
-        The change writes these attributes of `new`: definition, version, since, cursor, attend_at, ends,
-        pauses, dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key, idempotency_until,
+        The change writes these attributes of `new`: definition, version, since, cursor, maintain_at, ends,
+        pauses, removed_at, tuning, wakes, registered_by, registered_at, idempotency_key, idempotency_until,
         maintain_failures and unlocked_since. It never writes the lock, the waiting run or the statistics.
         A new version is stored beside the previous ones, with the end of the previous one. A changed
         definition of the same version replaces it; that of a registered job stays in `definitions`. The spans

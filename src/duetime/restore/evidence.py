@@ -149,7 +149,7 @@ def _audited(known: Evidence, row: Action) -> Judgement | None:
     if entry is None:
         return None
     return Judgement(
-        Verdict.CHANGED, f"{entry.operation} by {entry.by} {_at(entry.asked_at)}, by the audit trail"
+        Verdict.CHANGED, f"{entry.operation} by {entry.by} {_at(entry.requested_at)}, by the audit trail"
     )
 
 

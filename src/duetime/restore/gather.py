@@ -230,7 +230,7 @@ def _entries_since(trail: AuditTrail, tenant_id: TenantId, since: datetime) -> I
     while True:
         page = trail.list(tenant_id, None, limit=_PAGE, cursor=cursor)
         for entry in page.entries:
-            if entry.asked_at < since:
+            if entry.requested_at < since:
                 return
             yield entry
         cursor = page.cursor

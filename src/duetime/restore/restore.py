@@ -241,7 +241,7 @@ class HeldRows:
                 note = truncate(f"marked as done after a restore; {row.note}")
                 kept_until = now + self._settings.retention
                 outcome = self._rows.store.skip(
-                    row, SkipReason.ASKED, note=note, by=ACTOR, at=now, kept_until=kept_until
+                    row, SkipReason.REQUESTED, note=note, by=ACTOR, at=now, kept_until=kept_until
                 )
                 done += outcome.action is not None and outcome.action.status.is_final
         return done

@@ -224,7 +224,7 @@ class RunFailover:
             by=self.by,
             roles=(),
             address=None,
-            asked_at=now,
+            requested_at=now,
             request_fields={"epoch": fenced.epoch, "from": before.region if before else ""},
             expires_at=(now + self.settings.audit_retention).replace(microsecond=0),
         )

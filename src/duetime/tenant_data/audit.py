@@ -43,7 +43,7 @@ def entry_of(
         by=by,
         roles=(),
         address=None,
-        asked_at=at,
+        requested_at=at,
         request_fields=fields,
         expires_at=expires_at.replace(microsecond=0),
     )

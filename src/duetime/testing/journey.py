@@ -155,7 +155,10 @@ def description_of(change: Change) -> str:
     if new.status is Status.PROCESSING:
         return _description_of_run(old, new)
     if new.status is Status.PENDING:
-        return f"{old.status.value} → pending, due {_time(new.due_at)}, gen {new.generation}" + _ending(new)
+        return (
+            f"{old.status.value} → pending, due {_time(new.due_at)}, generation {new.generation}"
+            + _ending(new)
+        )
     why = f", {new.skip_reason.value}: {new.note or ''}" if new.skip_reason else ""
     return f"{old.status.value} → {new.status.value}{why}" + _ending(new)
 

@@ -113,7 +113,7 @@ class UndeliveredHandler:
         if row is None or row.status.is_final or row.generation > message.generation:
             log.info(
                 "dead message without consequence",
-                extra={"action": message.ref.id, "gen": message.generation},
+                extra={"action": message.ref.id, "generation": message.generation},
             )
         else:
             self._keep_message(given, given.reason)

@@ -78,8 +78,8 @@ class Lab:
         """Return the deployment's health, and compare the clocks."""
         sent_at = self.clock.now()
         health = self.api.ask("GET", "health", "details")
-        asked_at = instant.parse(health["asked_at"])
-        self.ahead = self.ahead.within(Bounds(asked_at - self.clock.now(), asked_at - sent_at))
+        requested_at = instant.parse(health["requested_at"])
+        self.ahead = self.ahead.within(Bounds(requested_at - self.clock.now(), requested_at - sent_at))
         return health
 
     def now(self) -> datetime:

@@ -100,7 +100,7 @@ class HandOverRun:
         if not self._region.is_current(claimed.fence):
             return None
         now = max(self._clock.now(), claimed.attempts[-1].started_at)
-        terms = handed_over.terms(now, claimed.hand_over_key or claimed.claim_nonce or "")
+        terms = handed_over.terms(now, claimed.hand_over_key or claimed.nonce or "")
         held = self._store.hand_over(claimed, terms)
         if held is not None and held.cancel_requested and not terms.beat_seconds:
             for row in self._store.get_rows([claimed.ref]):

@@ -177,5 +177,5 @@ def _begins(row: Action, terms: ClaimTerms) -> bool:
     if terms.is_fenced_off(row):
         return False
     if row.status is Status.PROCESSING:
-        return row.claim_nonce != terms.nonce and terms.may_take_over(row)
+        return row.nonce != terms.nonce and terms.may_take_over(row)
     return row.status is Status.PENDING and row.due_at <= terms.now and not terms.is_expired(row)

@@ -65,7 +65,7 @@ function Entries({ items }: { items: Entry[] }) {
           {items.map((each) => (
             <tr key={each.id}>
               <td data-label={all("when")}>
-                <Time at={each.asked_at} />
+                <Time at={each.requested_at} />
               </td>
               <td data-label={say("who")}>
                 <span>
@@ -81,9 +81,9 @@ function Entries({ items }: { items: Entry[] }) {
               <td data-label={say("what")}>
                 <span>
                   {operation(each.operation)}
-                  {Object.keys(each.asked).length > 0 && (
+                  {Object.keys(each.request_fields).length > 0 && (
                     <small class="note">
-                      <code>{asked(each.asked)}</code>
+                      <code>{inLine(each.request_fields)}</code>
                     </small>
                   )}
                 </span>
@@ -117,7 +117,7 @@ function Result({ each }: { each: Entry }) {
 }
 
 /** What was asked for, as one reads it in a line: reason: "…", until: "…". */
-function asked(of: Record<string, unknown>): string {
+function inLine(of: Record<string, unknown>): string {
   return Object.entries(of)
     .filter(([, value]) => value !== null && value !== "")
     .map(([name, value]) => `${name}: ${writeJson(value)}`)

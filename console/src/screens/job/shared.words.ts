@@ -23,7 +23,7 @@ export const reason = words("screens/job/shared.reason", {
   missed: "not run in time",
   retired: "the schedule changed before",
   covered: "the version before had run it",
-  asked: "requested by an operator",
+  requested: "requested by an operator",
   refused: "its event names no tenant, or followed too many others",
 });
 
@@ -34,7 +34,7 @@ const REASONS = [
   "missed",
   "retired",
   "covered",
-  "asked",
+  "requested",
   "refused",
 ] as const;
 export type Reason = (typeof REASONS)[number];

@@ -44,19 +44,19 @@ def nothing(role: str = "clerks") -> Grant:
 
 def entry(target: AuditTarget = JOB, tenant_id: TenantId = ACME) -> AuditEntry:
     """Return an unwritten entry; each one a second after the one before."""
-    asked_at = NOON + next(_numbers) * SECOND
+    requested_at = NOON + next(_numbers) * SECOND
     return AuditEntry(
-        id=new_action_id(asked_at),
+        id=new_action_id(requested_at),
         tenant_id=tenant_id,
         target=target,
         operation="pause",
         by=CALLER,
         roles=("clerks", "members"),
         address="203.0.113.7",
-        asked_at=asked_at,
+        requested_at=requested_at,
         request_fields={"reason": "é\u2028", "until": None, "list": [1, {"deep": 0.5}]},
         subject="AROAEXAMPLE:till-4",
-        expires_at=asked_at + RETENTION,
+        expires_at=requested_at + RETENTION,
     )
 
 

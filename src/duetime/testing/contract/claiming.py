@@ -49,7 +49,7 @@ class ClaimContract(StoreContract):
         assert isinstance(won, Claimed)
         row = won.action
         assert (row.status, row.fence, row.attempt, row.recoveries) == (Status.PROCESSING, 1, 1, 0)
-        assert (row.lease_until, row.claim_nonce, row.retry) == (
+        assert (row.lease_until, row.nonce, row.retry) == (
             claim_terms.lease_until,
             claim_terms.nonce,
             POLICY,

@@ -94,7 +94,7 @@ class CommitContract(FollowUpContract):
             status=Status.EXECUTED,
             attempts=(finished,),
             lease_until=None,
-            claim_nonce=None,
+            nonce=None,
             kept_until=EXPIRY,
             due_shard=stored_row(store, claimed.ref).due_shard,
         )

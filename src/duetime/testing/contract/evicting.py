@@ -47,7 +47,7 @@ class EvictContract(KeyedContract):
 
     def test_a_dead_run_loses_its_slot_its_fence_and_its_nonce(self, store: ActionStore, run: Action) -> None:
         assert evict(store, run, run)
-        assert store.get(run.ref) == replace(run, fence=run.fence + 1, claim_nonce=None)
+        assert store.get(run.ref) == replace(run, fence=run.fence + 1, nonce=None)
         assert holders(store) == set()
 
     def test_an_eviction_passes_the_slot_on(self, store: ActionStore, run: Action) -> None:

@@ -123,7 +123,7 @@ class LockContract(JobsContract):
         assert jobs.claim(taking(row, job, dead=dead))
         assert stored_job(jobs, job.ref).running == row.ref
         assert stored_row(store, row.ref).status is Status.PROCESSING
-        fenced_off = replace(dead, fence=dead.fence + 1, claim_nonce=None)
+        fenced_off = replace(dead, fence=dead.fence + 1, nonce=None)
         assert store.get(dead.ref) == (fenced_off if status is Status.PROCESSING else dead)
 
     def test_a_dead_holder_that_wakes_holds_nothing_once_its_lock_was_taken(

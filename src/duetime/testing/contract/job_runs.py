@@ -47,7 +47,7 @@ AT = NOON - MINUTE
 def skip(
     store: ActionStore,
     row: Action,
-    reason: SkipReason = SkipReason.ASKED,
+    reason: SkipReason = SkipReason.REQUESTED,
     *,
     note: str = "",
     by: str = "ops",

@@ -53,7 +53,7 @@ class OccurrenceSettleContract(JobsContract):
         assert jobs.settle(run, end(status, message="because"), job.ref, run_end) is SettleResult.SETTLED
         assert jobs.get(job.ref) == replace(job, tally=run_end.counted(job.tally))
         row = stored_row(store, run.ref)
-        assert (row.status, row.kept_until, row.lease_until, row.claim_nonce) == (status, EXPIRY, None, None)
+        assert (row.status, row.kept_until, row.lease_until, row.nonce) == (status, EXPIRY, None, None)
         assert (row.attempts[0].finished_at, row.attempts[0].message) == (NOON + SECOND, "because")
         assert self.due_time(store, run) is None
 

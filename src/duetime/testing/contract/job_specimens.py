@@ -206,7 +206,7 @@ def recorded(store: ActionStore, at: datetime = NOON, status: Status = Status.EX
         status=status,
         attempts=(finished,),
         lease_until=None,
-        claim_nonce=None,
+        nonce=None,
         retry=None,
         planned_at=at + MINUTE,
         kept_until=EXPIRY,

@@ -148,7 +148,7 @@ class EndPendingContract(JobsContract):
         found = stored_row(store, row.ref)
         assert (found.status, found.skip_reason, found.note) == (
             Status.SKIPPED,
-            SkipReason.ASKED,
+            SkipReason.REQUESTED,
             "a holiday",
         )
         assert (found.changed_by, found.kept_until) == ("ops", EXPIRY)
@@ -219,4 +219,4 @@ class EndPendingContract(JobsContract):
             assert stored_job(jobs, job.ref).running == (row.ref if claimed else None)
 
     def _skipped(self, row: Action) -> Action:
-        return skipped(row, SkipReason.ASKED, note="a holiday", by="ops", at=NOON, kept_until=EXPIRY)
+        return skipped(row, SkipReason.REQUESTED, note="a holiday", by="ops", at=NOON, kept_until=EXPIRY)

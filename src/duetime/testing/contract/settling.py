@@ -44,7 +44,7 @@ class SettleContract(StoreContract):
         assert store.settle(claimed, end(status, message="because")) is SettleResult.SETTLED
         row = stored_row(store, claimed.ref)
         assert (row.status, row.kept_until) == (status, EXPIRY)
-        assert (row.lease_until, row.claim_nonce) == (None, None)
+        assert (row.lease_until, row.nonce) == (None, None)
         assert (row.fence, row.attempt, row.generation, row.due_at) == (1, 1, 1, NOON)
 
     @pytest.mark.parametrize("status", FINAL)
@@ -102,7 +102,7 @@ class RetryContract(StoreContract):
         assert store.settle(claimed, end(Status.PENDING, message="not yet")) is SettleResult.SETTLED
         row = stored_row(store, claimed.ref)
         assert (row.status, row.due_at, row.generation) == (Status.PENDING, AGAIN_AT, 2)
-        assert (row.fence, row.attempt, row.lease_until, row.claim_nonce) == (1, 1, None, None)
+        assert (row.fence, row.attempt, row.lease_until, row.nonce) == (1, 1, None, None)
         assert (row.attempts[-1].ending, row.attempts[-1].message) == (Ending.RETRY, "not yet")
         assert row.kept_until is None
 

@@ -67,7 +67,7 @@ class StoreContract:
         """A row that has reached `status` by the port's own methods."""
         action = scheduled(store)
         if status is Status.SKIPPED:
-            store.skip(action, SkipReason.ASKED, note="", by=CALLER, at=NOON, kept_until=EXPIRY)
+            store.skip(action, SkipReason.REQUESTED, note="", by=CALLER, at=NOON, kept_until=EXPIRY)
         elif status is not Status.PENDING:
             claimed = claim(store, action.ref)
             if status is not Status.PROCESSING:
