@@ -4,18 +4,22 @@ import copy
 import json
 from dataclasses import replace
 from datetime import timedelta
+from unittest.mock import patch
 
 import boto3
 import pytest
 
-from duetime import Scheduler, Status, instant
+from duetime import App, Rate, Scheduler, Status, instant
 from duetime.aws import action_store, clients
 from duetime.aws.items import to_item
 from duetime.aws.messages import to_json
+from duetime.aws.rate_limits import DynamoSetLimits
+from duetime.aws.work_pauses import DynamoWorkPauses
 from duetime.clock import SystemClock
 from duetime.cost import units
 from duetime.errors import BackendUnavailable
 from duetime.ids import new_action_id
+from duetime.lambdas import work
 from duetime.model.transition import started
 from duetime.testing.contract.specimens import end
 from duetime.testing.contract.specimens import terms as claim_terms
@@ -156,6 +160,26 @@ def test_a_message_is_put_off_into_the_queue_that_it_came_from(function, deploye
     assert function("work")(event, Context()) == {"batchItemFailures": []}
     counts = {name: waiting(url) for name, url in settings.queues.items() if name.startswith("default")}
     assert counts == {"default": 0, "default_high": 0} | {queue: 1}
+
+
+@pytest.mark.parametrize("limits", [DynamoWorkPauses, DynamoSetLimits], ids=["pauses", "limits"])
+def test_a_worker_that_cannot_read_what_limits_a_type_puts_its_message_off(deployed, limits):
+    app, ran = App(), []
+
+    @app.action(rate=Rate(100, per="minute"))
+    def send_receipt(payload: SendReceipt) -> None:
+        ran.append(payload)
+
+    scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
+    action = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
+    [record] = sample("work")["Records"]
+    event = {"Records": [record | {"body": to_json(message_of(action))}]}
+    worker = work.make_handler(deployed, app.handler_set, instance="w-1", metrics=len)
+    with patch.object(limits, "list", side_effect=BackendUnavailable("DynamoDB", "throttled")):
+        assert worker(event, Context()) == {"batchItemFailures": []}
+    row = scheduler.get(action.id)
+    assert (ran, row.status, row.fence, row.attempts) == ([], "pending", 0, ())
+    assert waiting(deployed.queues["default"]) == 1
 
 
 def waiting(url):
