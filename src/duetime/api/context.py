@@ -31,6 +31,8 @@ from duetime.ports.undelivered import UndeliveredPorts
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from aws_lambda_powertools.event_handler.request import Request
 
     from duetime.actions.hand_overs import HandOvers
@@ -109,6 +111,12 @@ class ApiContext:
     def skip_of(self, row: Action) -> WorkPause | None:
         """Return the pause under which an action is skipped when it is due; None without one."""
         return None if self.pauses is None else self.pauses.known_skip_of(self._work(row))
+
+    def ready_at(self, row: Action) -> datetime:
+        """Return from when on a run of an overdue action may begin; `LATEST` if that is not known."""
+        if self.pauses is None:
+            return row.due_at
+        return self.pauses.ready_at(self._work(row), late=self.settings.grace, is_first=row.attempt == 0)
 
     def _work(self, row: Action) -> PausableWork:
         return work_of(row, self.jobs.routes.queue_for(row.type) or DEFAULT_WORKER)

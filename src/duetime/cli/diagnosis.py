@@ -50,6 +50,7 @@ def diagnose(health: Json, now: datetime) -> Sequence[Finding]:
         _sweep(health, now),
         _catch_up(health, now),
         _overdue(health, now),
+        *_held(health),
         *_failure_queue(health),
         *_counted(health, "undelivered", "undelivered", "duetime undelivered list", _UNDELIVERED),
         *_counted(
@@ -114,6 +115,22 @@ def _overdue(health: Json, now: datetime) -> Finding:
     return Finding("overdue", "ok", message)
 
 
+def _held(health: Json) -> Iterator[Finding]:
+    held, late = health["held"], health["held_too_long"]
+    if late is not None and late["count"]:
+        message = f"{_many(late)} should have begun after a pause, or probed a breaker"
+        yield Finding("held", "ill", message, "duetime jobs trigger duetime-catch-up", _LATE)
+    elif held is not None and held["count"]:
+        message = f"{_many(held)} wait for the end of a pause or a breaker"
+        yield Finding("held", "look", message, "duetime pauses", _LATE)
+    elif held is not None:
+        yield Finding("held", "ok", "nothing")
+
+
+def _many(counted: Json) -> str:
+    return f"{counted['count']}{' or more' if counted['more'] else ''}"
+
+
 def _failure_queue(health: Json) -> Iterator[Finding]:
     waiting = health["failure_queue"]
     if waiting:
@@ -126,10 +143,9 @@ def _counted(health: Json, name: str, about: str, command: str, section: str) ->
     counted = health[name]
     if counted is None:
         return
-    many = f"{counted['count']}{' or more' if counted['more'] else ''}"
     when = " in the last day" if name == "failed_last_day" else ""
     if counted["count"]:
-        yield Finding(about, "look", many + when, command, section)
+        yield Finding(about, "look", _many(counted) + when, command, section)
     else:
         yield Finding(about, "ok", f"nothing{when}")
 
