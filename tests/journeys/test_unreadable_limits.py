@@ -10,12 +10,14 @@ from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.errors import BackendUnavailable
 from duetime.ids import new_action_id
 from duetime.model.active_region import TRUSTED
+from duetime.model.metric import Metric
 from duetime.model.rate_limit import RateLimit
 from duetime.model.work_pause import PauseScope, WorkPause
 from duetime.ports.rate_limits import SetLimit
 from duetime.settings import Settings
 from duetime.sqlite.cloud import SqliteCloud
 from duetime.testing import TurnedClock
+from duetime.testing.recorded_metrics import RecordedMetrics
 from tests.journeys.conftest import NOON
 
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
@@ -37,7 +39,8 @@ class Outbox:
             del payload
             self.began.append((run.now() - NOON) // SECOND)
 
-        self.cloud = cloud_of(self.app, clock=self.clock, settings=Settings())
+        self.metrics = RecordedMetrics()
+        self.cloud = cloud_of(self.app, clock=self.clock, settings=Settings(), meter=self.metrics)
         options = {"tenant_id": "acme", "actor": "ada", "clock": self.clock, "settings": Settings()}
         self.scheduler = Scheduler(self.cloud.store, **options)
 
@@ -98,6 +101,7 @@ def test_a_process_acts_on_an_old_reading_for_fifteen_seconds(outbox, port):
         (late,) = outbox.schedule()
         outbox.advance(2 * HOUR)
         assert len(outbox.began) == 2
+        assert max(outbox.metrics.values(Metric.OLDEST_DUE_AGE)) > 40 * 60
     outbox.advance(15 * MINUTE)
     row = outbox.scheduler.get(late.id)
     assert (len(outbox.began), len(row.attempts), row.fence) == (3, 1, 1)

@@ -123,7 +123,7 @@ class HealthDetails(ApiModel):
     failed_last_day: CountView | None
     """Of the caller's tenant, and of code's jobs."""
     failure_queue: int | None
-    """About how many messages wait for salvage."""
+    """About how many messages wait for the undelivered handler."""
     types: list[str] | None
     """What published manifests run."""
     probes: list[str] | None
@@ -177,10 +177,9 @@ class HealthDetailsRoutes(RouteGroup):
         swept = answers.read("jobs table", self._swept_until)
         sweep = answers.read("actions table", lambda: self._last(SWEEP))
         catch_up = answers.read("actions table", lambda: self._last(CATCH_UP))
-        waiting_work = answers.read("pauses", self._read_pauses) and answers.read(
-            "due index", lambda: self._waiting(now)
-        )
-        overdue = waiting_work and waiting_work.oldest
+        are_pauses_known = answers.read("pauses", self._read_pauses)
+        due = answers.read("due index", lambda: self._waiting(now)) if are_pauses_known else None
+        overdue = due.oldest if due else None
         failed = answers.read("failed index", lambda: self._failed(tenant_id, now - _DAY))
         undelivered_count = answers.read("undelivered list", self._undelivered) if undelivered else None
         waiting = answers.read("failure queue", self.waiting) if self.waiting else None
@@ -188,7 +187,7 @@ class HealthDetailsRoutes(RouteGroup):
         late = {
             "sweep": swept,
             "catch-up": catch_up.planned_at if catch_up else None,
-            "overdue": overdue and api.ready_at(overdue),
+            "overdue": api.ready_at(overdue) if overdue else None,
         }
         ill = [
             *(name for name, state in answers.parts.items() if state != "ok"),
@@ -206,8 +205,8 @@ class HealthDetailsRoutes(RouteGroup):
             last_sweep=sweep and _pass(sweep),
             last_catch_up=catch_up and _pass(catch_up),
             oldest_overdue=overdue and OverdueView.model_validate(overdue),
-            held=waiting_work and waiting_work.held,
-            held_too_long=waiting_work and waiting_work.held_too_long,
+            held=due.held if due else None,
+            held_too_long=due.held_too_long if due else None,
             undelivered=undelivered_count,
             failed_last_day=failed,
             failure_queue=waiting,
@@ -262,7 +261,7 @@ class HealthDetailsRoutes(RouteGroup):
         oldest = min(free, key=lambda found: found[0], default=None)
         has_more = any(page.cursor is not None for page in pages)
         return _Waiting(
-            oldest and oldest[1],
+            oldest[1] if oldest else None,
             CountView(count=sum(at > now for at, _ in ready), more=has_more),
             CountView(count=len(late), more=has_more),
         )

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.errors import BackendMisconfigured, DuetimeError, truncate
+from duetime.errors import BackendMisconfigured, BackendUnavailable, DuetimeError, truncate
 from duetime.ids import DEFAULT_WORKER
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.model.action import Action, Status
@@ -242,13 +242,19 @@ class DueScanner:
         return row.status is Status.PENDING
 
     def _ready_at(self, row: Action, now: datetime, window: DueWindow) -> datetime:
-        """Return from when on a run of a row may begin; `LATEST` if that is not known."""
+        """Return from when on a run of a row may begin; `LATEST` if that is not known.
+
+        If the pauses cannot be read, the due time counts: then no run begins, and the row's age shows that.
+        """
         if self._pauses is None or (now - row.due_at < self._settings.grace and not window.is_look):
             return row.due_at
         work = work_of(row, self._routes.queue_for(row.type) or DEFAULT_WORKER)
-        if window.is_look and not self._pauses.may_cover(work):
-            return instant.LATEST
-        return self._pauses.ready_at(work, late=self._settings.grace, is_first=row.attempt == 0)
+        try:
+            if window.is_look and not self._pauses.may_cover(work):
+                return instant.LATEST
+            return self._pauses.ready_at(work, late=self._settings.grace, is_first=row.attempt == 0)
+        except BackendUnavailable:
+            return row.due_at
 
 
 def _are_behind(windows: Iterable[DueWindow]) -> bool:
