@@ -1,4 +1,4 @@
-"""The entry point of the salvage function, which redrives or stores undelivered inputs."""
+"""The entry point of the function `undelivered`, which redrives or stores inputs."""
 
 from duetime.lambdas.cold_start import cold_start
 

@@ -83,7 +83,7 @@ def test_one_is_shown_in_full(ask, undelivered_inputs):
     assert (response.json["body"], response.json["is_cut"], response.json["action_id"]) == ("c", False, None)
 
 
-def test_one_is_redriven_by_a_request_to_salvage(ask, undelivered_inputs, undelivered):
+def test_one_is_redriven_by_a_request_to_the_undelivered_handler(ask, undelivered_inputs, undelivered):
     response = ask("POST", f"/{undelivered_inputs[1].id}/redrive", body=None)
     assert (response.status, response.json["id"]) == (202, undelivered_inputs[1].id)
     assert asked_for(undelivered) == [("failures", request_for(undelivered_inputs[1].id))]

@@ -12,8 +12,8 @@ from duetime.settings import Settings
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, made_with, stack, synth, text
 
 ALL = (
-    "deploy", "dispatch", "arm", "sweep", "catch-up", "salvage", "publish", "notify", "work-default", "api",
-    "console",
+    "deploy", "dispatch", "arm", "sweep", "catch-up", "undelivered", "publish", "notify", "work-default",
+    "api", "console",
 )  # fmt: skip
 
 
@@ -68,14 +68,14 @@ def test_a_sleep_is_weighed_by_the_memory_that_the_function_has(function_memory,
     assert {name: int(chosen.environment(name)["DUETIME_SLEEPS_FROM"]) for name in sleeps} == sleeps
 
 
-@pytest.mark.parametrize("name", ["dispatch", "arm", "sweep", "catch-up", "salvage"])
+@pytest.mark.parametrize("name", ["dispatch", "arm", "sweep", "catch-up", "undelivered"])
 def test_each_step_knows_every_workers_queue(name):
     other = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT, concurrency=2)
     queues = text(synth(handlers=[BILLING, other]).environment(name)["DUETIME_QUEUES"])
     assert json.loads(queues).keys() == {"default", "reports", "system"}
 
 
-@pytest.mark.parametrize("name", ["arm", "sweep", "catch-up", "deploy", "salvage"])
+@pytest.mark.parametrize("name", ["arm", "sweep", "catch-up", "deploy", "undelivered"])
 def test_functions_that_set_wakes_have_their_target_and_role(synthesised, name):
     variables = synthesised.environment(name)
     assert text(variables["DUETIME_DISPATCH_ARN"]).endswith(":function:duetime-dispatch")
@@ -142,16 +142,16 @@ def test_dispatch_and_arm_have_a_part_of_the_memory_and_never_less_than_lambda_a
         assert [functions[name]["MemorySize"] for name in ("dispatch", "arm", "sweep")] == [*parts, memory]
 
 
-def test_the_failure_queue_alone_feeds_salvage(synthesised):
+def test_the_failure_queue_alone_feeds_the_undelivered_handler(synthesised):
     [queue] = [
         synthesised.resources[source["EventSourceArn"]["Fn::GetAtt"][0]]["Properties"]
         for source in synthesised.of_type("AWS::Lambda::EventSourceMapping")
-        if synthesised.function_names[source["FunctionName"]["Ref"]] == "duetime-salvage"
+        if synthesised.function_names[source["FunctionName"]["Ref"]] == "duetime-undelivered"
     ]
     assert queue["QueueName"] == "duetime-failures"
-    assert queue["VisibilityTimeout"] > synthesised.functions()["salvage"]["Timeout"]
+    assert queue["VisibilityTimeout"] > synthesised.functions()["undelivered"]["Timeout"]
     assert "RedrivePolicy" not in queue
-    assert "DUETIME_FAILURE_QUEUE" in synthesised.environment("salvage")
+    assert "DUETIME_FAILURE_QUEUE" in synthesised.environment("undelivered")
 
 
 def test_the_catch_up_serves_the_queue_of_triggered_passes(synthesised):

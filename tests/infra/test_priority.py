@@ -44,7 +44,7 @@ def test_a_worker_with_a_high_type_has_a_second_queue_and_another_worker_has_non
         if "ScalingConfig" in source
     )
     assert bounds == [("duetime-work-default", 10), ("duetime-work-reports", 6), ("duetime-work-reports", 6)]
-    for name in ("arm", "dispatch", "sweep", "catch-up", "work-default", "work-reports", "salvage"):
+    for name in ("arm", "dispatch", "sweep", "catch-up", "work-default", "work-reports", "undelivered"):
         assert '"reports_high"' in str(two.environment(name)["DUETIME_QUEUES"]), name
 
 
@@ -79,7 +79,7 @@ def test_only_its_worker_takes_from_a_high_queue_and_what_sends_to_due_queues_se
     assert takers == {"work-reports"}
     assert {"ChangeMessageVisibility", "DeleteMessage", "ReceiveMessage"} <= rights["work-reports"]
     senders = {function for function, may in rights.items() if "SendMessage" in may}
-    expected = {"arm", "dispatch", "sweep", "catch-up", "work-default", "work-reports", "salvage"}
+    expected = {"arm", "dispatch", "sweep", "catch-up", "work-default", "work-reports", "undelivered"}
     assert senders == expected
     statements = [
         part for part in Synthesised.from_stack(made).all_statements() if "*" in listed(part["Action"])

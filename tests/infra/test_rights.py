@@ -46,18 +46,18 @@ def test_only_functions_that_maintain_jobs_may_change_their_wakes(synthesised):
     writers = {"deploy", "sweep", "catch-up"}
     for action in ("scheduler:UpdateSchedule", "events:PutRule", "events:PutTargets", "events:DeleteRule"):
         assert those_who_may(synthesised, action) == writers
-    assert those_who_may(synthesised, "events:PutEvents") == {"publish", "salvage"}
-    for name in synthesised.functions().keys() - writers - {"arm", "salvage", "publish"}:
+    assert those_who_may(synthesised, "events:PutEvents") == {"publish", "undelivered"}
+    for name in synthesised.functions().keys() - writers - {"arm", "undelivered", "publish"}:
         assert not any(action.startswith(EVENTBRIDGE) for action in actions(synthesised.rights(name)))
 
 
-def test_salvage_reads_the_targets_of_rules_and_has_otherwise_the_rights_of_arm(synthesised):
-    arm, salvage = (
+def test_the_undelivered_handler_reads_the_targets_of_rules_and_has_otherwise_the_rights_of_arm(synthesised):
+    arm, undelivered = (
         {right for right in allowed(synthesised.rights(name)) if right[0].startswith(EVENTBRIDGE)}
-        for name in ("arm", "salvage")
+        for name in ("arm", "undelivered")
     )
-    assert {action for action, _ in salvage - arm} == {"events:ListTargetsByRule", "events:PutEvents"}
-    assert arm <= salvage
+    assert {action for action, _ in undelivered - arm} == {"events:ListTargetsByRule", "events:PutEvents"}
+    assert arm <= undelivered
 
 
 def test_the_only_target_of_a_rule_is_dispatch(synthesised):
@@ -79,7 +79,7 @@ def test_schedules_of_jobs_are_set_in_their_group_and_rules_with_the_prefix_only
     assert [arn.rpartition(":")[2] for arn in updated] == ["schedule/duetime-jobs/*"]
 
 
-@pytest.mark.parametrize("name", ["dispatch", "sweep", "catch-up", "deploy", "salvage", "work-default"])
+@pytest.mark.parametrize("name", ["dispatch", "sweep", "catch-up", "deploy", "undelivered", "work-default"])
 def test_functions_that_plan_jobs_put_only_their_runs_and_checks_and_publish_nothing(synthesised, name):
     puts = [
         keys
@@ -91,7 +91,7 @@ def test_functions_that_plan_jobs_put_only_their_runs_and_checks_and_publish_not
     notes = {
         "deploy": {"system#manifest", "system#format"},
         "dispatch": payloads,
-        "salvage": payloads | {"system#bookmark"},
+        "undelivered": payloads | {"system#bookmark"},
         "work-default": {"system#failures", "system#pauses"},  # of breakers
     }
     bookmark = {"system#bookmark"} if name in {"sweep", "catch-up"} else set()

@@ -61,7 +61,7 @@ def function(load, recorder):
 
     def loaded(entry):
         handler = load(entry)
-        name = {"work": "work-default", "undelivered": "salvage"}.get(entry, entry.replace("_", "-"))
+        name = {"work": "work-default", "undelivered": "undelivered"}.get(entry, entry.replace("_", "-"))
 
         def heard(event, context):
             with recorder.acting(name):

@@ -33,7 +33,9 @@ def test_arm_knows_a_full_batch(synthesised):
 @pytest.mark.parametrize(
     ("events", "audits", "tenants"), [("standard", False, "acme globex"), ("all", True, "")]
 )
-def test_publish_reads_both_tables_for_six_hours_and_then_leaves_a_batch_to_salvage(events, audits, tenants):
+def test_publish_reads_both_tables_for_six_hours_and_then_leaves_a_batch_to_the_undelivered_handler(
+    events, audits, tenants
+):
     settings = Settings(events=events, audit_events=audits, tenants=tenants)
     synthesised = synth(settings=settings)
     sources = readers(synthesised, "publish")

@@ -147,7 +147,7 @@ def test_the_role_reaches_the_granted_resources_alone(granted):
 
 
 @pytest.mark.parametrize(
-    "name", ["arm", "dispatch", "sweep", "catch-up", "work-default", "work-targets", "salvage"]
+    "name", ["arm", "dispatch", "sweep", "catch-up", "work-default", "work-targets", "undelivered"]
 )
 def test_each_function_that_wakes_workers_finds_the_queue_and_may_send_to_it(granted, name):
     queues = json.loads(text(granted.environment(name)["DUETIME_QUEUES"]))

@@ -89,7 +89,7 @@ def test_few_far_actions_do_not_prolong_the_week_but_the_wheel_turns_for_them(cl
     assert bookmarks.read(WITHOUT_TIMERS)[LATEST] > before[LATEST]
 
 
-def left_by_salvage(clock, timers, make_arm, _early):
+def left_by_the_undelivered_handler(clock, timers, make_arm, _early):
     timers.set = lambda *_given: raises(TimerQuotaReached("EventBridge Scheduler", "its quota is used up"))
     armed(make_arm(most_timers=None), clock, HOUR)
     del timers.set
@@ -99,7 +99,9 @@ def left_by_a_process_that_knows_an_earlier_week(clock, _timers, _make_arm, earl
     armed(early, clock, HOUR)
 
 
-@pytest.mark.parametrize("leave", [left_by_salvage, left_by_a_process_that_knows_an_earlier_week])
+@pytest.mark.parametrize(
+    "leave", [left_by_the_undelivered_handler, left_by_a_process_that_knows_an_earlier_week]
+)
 def test_no_other_process_ends_the_week_early(clock, timers, make_arm, bookmarks, leave):
     late, early = make_arm(), make_arm()
     armed(early, clock, *[HOUR] * 4)

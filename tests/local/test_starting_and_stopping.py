@@ -10,7 +10,7 @@ from duetime.local.emulator import AlreadyRunning
 from duetime.model.action import Status
 from tests.local.conftest import SHORT, Note, settled
 
-PERMANENT = {"duetime-heartbeat", "duetime-strand"}
+PERMANENT = {"duetime-heartbeat", "duetime-simulated"}
 """Threads that live as long as their process: heartbeats of workers and of simulations."""
 
 

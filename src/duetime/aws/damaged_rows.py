@@ -1,4 +1,4 @@
-"""Reports of unreadable items: messages to the failure queue, which salvage stores as undelivered."""
+"""Reports of unreadable items: messages to the failure queue, which become undelivered inputs."""
 
 from __future__ import annotations
 

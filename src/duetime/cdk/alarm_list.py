@@ -30,7 +30,7 @@ _OVERDUE = timedelta(minutes=10)
 _LAG = {"arm": timedelta(minutes=1), "publish": timedelta(minutes=5)}
 """The maximum age of a change when its function gets it; only late arming delays actions."""
 _UNDELIVERED_TIME = timedelta(minutes=5)
-"""Salvage normally takes seconds."""
+"""The undelivered handler normally takes seconds."""
 _LONGEST_DELAY = timedelta(minutes=15)
 """The delay of a message that is not due yet; its age may count from when it was sent."""
 
@@ -139,7 +139,7 @@ def _of_actions(monitored: Monitored, deployment: Deployment) -> Sequence[Alarm]
         ),
         Alarm(
             name="undelivered",
-            means="salvage kept inputs that a queue, the stream or EventBridge gave up on",
+            means="the undelivered handler kept inputs that a queue, the stream or EventBridge gave up on",
             page="something-is-undelivered",
             watches=read(Metric.UNDELIVERED),
             is_symptom=True,
@@ -207,7 +207,7 @@ def _of_last_queue(monitored: Monitored, queue: str) -> Sequence[Alarm]:
     return [
         Alarm(
             name=f"{monitored.short(queue)}-age",
-            means="messages wait for salvage, which does not receive them",
+            means="messages wait for the undelivered handler, which does not receive them",
             page=page,
             watches=series.of_queue(queue, "ApproximateAgeOfOldestMessage"),
             statistic="Maximum",
@@ -216,7 +216,7 @@ def _of_last_queue(monitored: Monitored, queue: str) -> Sequence[Alarm]:
         ),
         Alarm(
             name=f"{monitored.short(queue)}-held",
-            means="salvage receives messages repeatedly and fails, or they are many",
+            means="the undelivered handler receives messages repeatedly and fails, or they are many",
             page=page,
             watches=series.of_queue(queue, "ApproximateNumberOfMessagesNotVisible"),
             statistic="Average",

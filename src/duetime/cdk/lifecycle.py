@@ -21,7 +21,7 @@ from duetime.lambdas.publish import action_filters, job_filters
 from duetime.settings import Settings
 
 _LONGEST = timedelta(hours=6)
-"""Records that the bus rejects for that long go to salvage, which can read the stream for a day."""
+"""Records that the bus rejects for that long go to `undelivered`. It can read the stream for a day."""
 
 _BATCHING_WINDOW = timedelta(seconds=1)
 """Changes within this time are published with one call."""

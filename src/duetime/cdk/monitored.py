@@ -31,7 +31,7 @@ class Monitored:
         rates: how often each pass runs.
         functions: all but deploy.
         queues: those with dead letters, which feed workers, each with its visibility time-out.
-        last_queues: those without dead letters, which feed salvage: the failure queue.
+        last_queues: those without dead letters, which feed the undelivered handler: the failure queue.
         tables: the shape of each table, by its name.
         apis: the REST APIs.
         has_canary: the sweep schedules canaries.

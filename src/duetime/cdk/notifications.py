@@ -62,7 +62,7 @@ class NotificationResources(Construct):
         scope: as in CDK.
         construct_id: as in CDK.
         resources: the jobs table stores preferences, lists and deliveries.
-        queue: between the bus and the function; its dead letters feed salvage.
+        queue: between the bus and the function; its dead letters feed the undelivered handler.
         bus: where lifecycle events are published.
     """
 

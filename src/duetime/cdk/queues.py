@@ -15,7 +15,7 @@ VISIBILITY_BEYOND_TIMEOUT = timedelta(seconds=5)
 """Lambda rejects a queue whose messages become visible again before the function has ended."""
 
 UNDELIVERED_TIMEOUT = timedelta(seconds=60)
-"""The time-out of salvage for one message."""
+"""The time-out of the undelivered handler for one message."""
 
 NOTIFY_TIMEOUT = timedelta(minutes=3)
 """The time-out of notify for one message: twenty mails to a service that does not respond."""
@@ -24,7 +24,7 @@ NOTIFY_RECEIVES = 460
 """A message is retried every three minutes for a day, since a mail service may be down for hours."""
 
 _RETENTION = Duration.days(14)
-"""The maximum retention of SQS: salvage may be broken for that long before a message is lost."""
+"""The maximum retention of SQS: the undelivered handler may fail for that long before a message is lost."""
 
 
 def visibility_of(timeout: timedelta) -> timedelta:
@@ -58,7 +58,8 @@ class RetriedQueue(Construct):
 class FailureQueue(Construct):
     """The queue for dead letters, for failed stream batches, wakes and passes, and for redrive requests.
 
-    It feeds salvage. It is one queue for all, since the polls of an idle queue cost 0.10 dollars a month.
+    It feeds the undelivered handler. It is one queue for all, since the polls of an idle queue cost 0.10
+    dollars a month.
     EventBridge sends undeliverable events of the rules that match `rules` there.
     """
 
@@ -76,7 +77,7 @@ class FailureQueue(Construct):
         accept(
             self.queue,
             "AwsSolutions-SQS3",
-            "Failures end here; messages that salvage cannot handle are retried for two weeks.",
+            "Failures end here; the function `undelivered` retries what it cannot handle for two weeks.",
         )
 
 

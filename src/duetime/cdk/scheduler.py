@@ -162,7 +162,9 @@ class Duetime(Construct):
             if publishes
             else None
         )
-        self.undelivered = UndeliveredFunction(self, "Salvage", resources, notifications=notification_queue)
+        self.undelivered = UndeliveredFunction(
+            self, "Undelivered", resources, notifications=notification_queue
+        )
         self.lifecycle = Lifecycle(self, "Lifecycle", resources) if publishes else None
         self.notifications: NotificationResources | None = None
         if self.lifecycle and notification_queue:

@@ -1,4 +1,4 @@
-"""The salvage function: it redrives or keeps the inputs in the failure queue."""
+"""The undelivered handler: it redrives or keeps the inputs in the failure queue."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class UndeliveredFunction(Construct):
         if notifications is not None:
             settings = replace(settings, notification_queue=notifications.queue.queue_url)
         spec = FunctionSpec(
-            name=f"{settings.prefix}salvage",
+            name=f"{settings.prefix}undelivered",
             about="redrives or keeps the inputs that queues, the stream and EventBridge gave up on",
             entry="undelivered",
             timeout=UNDELIVERED_TIMEOUT,
@@ -47,7 +47,7 @@ class UndeliveredFunction(Construct):
             rights=[*resources.rights_to_send(), *self._rights()],
         )
         code = Bundle.for_deployment(resources.deployment).code()
-        function = DuetimeFunction(self, "salvage", spec, code, resources.deployment)
+        function = DuetimeFunction(self, "undelivered", spec, code, resources.deployment)
         self._wakes.accept_timers(function)
         accept_wildcard(function.role, self._wakes.rules_arn, "Rules are named by the jobs that they start.")
         feed(self, "Failures", function, failures)

@@ -134,9 +134,8 @@ def _many(counted: Json) -> str:
 def _failure_queue(health: Json) -> Iterator[Finding]:
     waiting = health["failure_queue"]
     if waiting:
-        yield Finding(
-            "failure queue", "look", f"{waiting} waiting", "gone within a minute, or salvage fails", _FAILURES
-        )
+        expected = "gone within a minute, or the function `undelivered` fails"
+        yield Finding("failure queue", "look", f"{waiting} waiting", expected, _FAILURES)
 
 
 def _counted(health: Json, name: str, about: str, command: str, section: str) -> Iterator[Finding]:

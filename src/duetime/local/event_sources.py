@@ -152,7 +152,7 @@ class EventSources:
                 if notifies
                 else []
             ),
-            self._queue(names.failure_queue, names.function("salvage"), 1),
+            self._queue(names.failure_queue, names.function("undelivered"), 1),
         )
         self._invocations = InvocationPoller(
             functions, dead_letters, self._clock, retry_waits=options.retry_waits

@@ -128,7 +128,9 @@ def functions_of(
         "sweep": LocalFunction(sweep, _SHORT),
         "catch-up": LocalFunction(catch_up, _PASS),
         "publish": LocalFunction(publish.make_handler(settings), _SHORT),
-        "salvage": LocalFunction(undelivered.make_handler(settings, metrics=metrics), UNDELIVERED_TIMEOUT),
+        "undelivered": LocalFunction(
+            undelivered.make_handler(settings, metrics=metrics), UNDELIVERED_TIMEOUT
+        ),
         "api": LocalFunction(
             api.make_handler(settings, app, run_logs=run_logs, worker_concurrency=concurrency), _SHORT
         ),

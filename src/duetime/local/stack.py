@@ -118,7 +118,7 @@ class Stack:
         return url
 
     def _make_failure_queue(self) -> str:
-        """Create the queue that feeds the function `salvage`; its visibility is that function's timeout."""
+        """Create the queue that feeds the function `undelivered`; its visibility is its timeout."""
         url = self._queue_url(self._names.failure_queue)
         hidden = str(math.ceil(UNDELIVERED_TIMEOUT.total_seconds()))
         self._sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": hidden})

@@ -63,7 +63,7 @@ class WsgiApp:
         outbox: Callable[[Request], Response],
         site: Site,
     ) -> None:
-        self._lockway, self._emulator = gateway, emulator
+        self._gateway, self._emulator = gateway, emulator
         self._pages, self._outbox, self._site = pages, outbox, site
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -82,7 +82,7 @@ class WsgiApp:
     def _answer(self, request: Request) -> Response:
         if request.path == PREFIX or request.path.startswith(f"{PREFIX}/"):
             _check_media_type(request)
-            return compressed(request, self._lockway(request))
+            return compressed(request, self._gateway(request))
         if request.method not in {"GET", "HEAD"}:
             if self._shown(request) is None:
                 raise NotFound

@@ -40,7 +40,7 @@ class SteppedThread:
                 self._thread_in_use = _idle.pop()
             except IndexError:
                 self._thread_in_use = _PooledThread()
-            self._thread_in_use.strand = self
+            self._thread_in_use.thread = self
         self._thread_in_use.go_on()
         if self.is_over:
             _idle.append(self._thread_in_use)
@@ -63,8 +63,8 @@ class _PooledThread(threading.Thread):
     """A thread that runs one stepped thread after another."""
 
     def __init__(self) -> None:
-        super().__init__(name="duetime-strand", daemon=True)
-        self.strand: SteppedThread | None = None
+        super().__init__(name="duetime-simulated", daemon=True)
+        self.thread: SteppedThread | None = None
         self._go, self._stopped = _closed(), _closed()
         self.start()
 
@@ -94,10 +94,10 @@ class _PooledThread(threading.Thread):
     def run(self) -> None:
         self._go.acquire()
         while True:
-            strand, self.strand = self.strand, None
-            if strand is not None:
-                strand.live()
-            del strand  # release its objects while idle
+            thread, self.thread = self.thread, None
+            if thread is not None:
+                thread.live()
+            del thread  # release its objects while idle
             self.stand_still()
 
 
@@ -148,7 +148,7 @@ class Process:
 @dataclass(eq=False, slots=True)
 class _Running:
     process: Process
-    strand: SteppedThread
+    thread: SteppedThread
     over: Over
     resumes_at: datetime
     is_thread: bool = False
@@ -204,11 +204,11 @@ class Processes:
                 self._resume(parent)
 
         for step in steps:
-            strand = SteppedThread(partial(copy_context().run, step))
-            self._resume(_Running(parent.process, strand, over, self.clock.now(), is_thread=True))
+            thread = SteppedThread(partial(copy_context().run, step))
+            self._resume(_Running(parent.process, thread, over, self.clock.now(), is_thread=True))
         if left > 0:
             parent.waits = True
-            parent.strand.park()
+            parent.thread.park()
         if died:
             raise died[0]
 
@@ -224,7 +224,7 @@ class Processes:
         elif at > self.clock.now():
             ends_at = running.process.ends_at or at
             running.resumes_at = min(at, ends_at)
-            running.strand.park()
+            running.thread.park()
             if ends_at < at and not running.process.is_dead:
                 running.process.is_dead = True
                 raise TimedOut
@@ -264,11 +264,11 @@ class Processes:
     def _resume(self, running: _Running) -> None:
         before, self._now = self._now, running
         try:
-            running.strand.resume()
+            running.thread.resume()
         finally:
             self._now = before
-        if running.strand.is_over:
-            running.over(running.strand.error)
+        if running.thread.is_over:
+            running.over(running.thread.error)
         elif not running.waits:
             self._park(running, running.resumes_at)
 
