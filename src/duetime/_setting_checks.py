@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from duetime._quota_words import QUOTAS, quota_words
 from duetime._setting_fields import default_of
 from duetime.errors import InvalidTime
+from duetime.ids import EVENT_SOURCE
 from duetime.instant import zone
 
 if TYPE_CHECKING:
@@ -67,6 +68,15 @@ def wrong_quotas(settings: Settings) -> Iterator[str]:
             quota_words(words)
         except ValueError:
             yield f"quotas has {words!r} for {tenant!r}; write {' '.join(f'{name}=N' for name in QUOTAS)}"
+
+
+def wrong_event_sources(settings: Settings) -> Iterator[str]:
+    """Yield the problem of each source whose events cannot name their tenant so."""
+    for source, path in settings.event_sources.items():
+        if source == EVENT_SOURCE or not source.strip():
+            yield f"event_sources has {source!r}; name a source of yours: duetime's own events need no entry"
+        if not re.fullmatch(r"detail(\.[^\s.]+)+", str(path)):
+            yield f"event_sources has {path!r} for {source!r}; write a field of the detail: detail.tenant_id"
 
 
 def contradictions(settings: Settings) -> Iterator[str]:

@@ -280,6 +280,13 @@ class Settings(GivenFields):
             " every other tenant. Empty: defaults with several tenants, else none."
         },
     )
+    event_sources: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "about": 'Where the events of each source name their tenant, such as `{"orders":'
+            ' "detail.tenant_id"}`. With several tenants, registered jobs get no others.'
+        },
+    )
     check_types: bool = field(
         default=True,
         metadata={
@@ -335,6 +342,7 @@ class Settings(GivenFields):
             *checks.unknown_zones(self),
             *checks.unsafe_patterns(self),
             *checks.wrong_quotas(self),
+            *checks.wrong_event_sources(self),
             *checks.contradictions(self),
         ]:
             raise SettingsError(problems)
@@ -343,6 +351,11 @@ class Settings(GivenFields):
     def only_tenant(self) -> str:
         """The tenant of a deployment with one; empty if `tenants` is empty or names several."""
         return "" if self.tenants == "*" or " " in self.tenants else self.tenants
+
+    @property
+    def sole_tenant(self) -> str:
+        """As `only_tenant`; if `tenants` is empty, the tenant of a caller that names none."""
+        return self.only_tenant if self.tenants else DEFAULT_TENANT
 
     @property
     def console_origin(self) -> str:

@@ -4,8 +4,11 @@ import pytest
 
 from duetime import App, Payload, Run
 from duetime.jobs.register import Registration
+from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
 from tests.journeys.recorded_job import MIDNIGHT
+
+SOURCES = {"crm": "detail.tenant_id"}
 
 
 class Report(Payload):
@@ -26,7 +29,7 @@ class ReportingApp:
         def clean(run: Run) -> None:
             self.made.append((run.tenant_id, run.job, None, run.now()))
 
-        self.cloud = SimulatedCloud(self.app, start=MIDNIGHT)
+        self.cloud = SimulatedCloud(self.app, start=MIDNIGHT, settings=Settings(event_sources=SOURCES))
         self.jobs = self.cloud.jobs
 
     def register(self, *, name="acme-report", handler=None, cadences=("every 10m",), jobs=None, **options):

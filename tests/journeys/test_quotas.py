@@ -24,7 +24,7 @@ from tests.api.conftest import NOW
 from tests.api.deployment import CLAIMS, Deployment
 
 ACME, GLOBEX = TenantId("acme"), TenantId("globex")
-ORDERS = on_event("shop", "order", tenant="detail.tenant")
+ORDERS, OWN_ORDERS = on_event("shop", "order", tenant="detail.tenant"), on_event("shop", "order")
 
 
 class Report(Payload):
@@ -32,7 +32,9 @@ class Report(Payload):
 
 
 def cloud_with(ran=None, **quotas):
-    return SimulatedCloud(app_with(ran), settings=Settings(tenants="*", quotas=quotas))
+    return SimulatedCloud(
+        app_with(ran), settings=Settings(tenants="*", quotas=quotas, event_sources={"shop": "detail.tenant"})
+    )
 
 
 def app_with(ran=None):
@@ -197,16 +199,16 @@ def test_a_registration_beyond_the_quota_of_jobs_is_rejected():
 def test_a_registration_beyond_the_quota_of_event_rules_is_rejected():
     cloud = cloud_with(**{"*": "event_rules=2"})
     acme = cloud.scheduler_for("acme").jobs
-    acme.register(registration("acme-a", ORDERS))
-    refund = on_event("shop", "refund", tenant="detail.tenant")
+    acme.register(registration("acme-a", OWN_ORDERS))
+    refund = on_event("shop", "refund")
     with pytest.raises(QuotaExceeded, match="has 1 event_rules, and 2 more would exceed its quota of 2"):
-        acme.register(registration("acme-b", ORDERS, refund))
-    acme.register(registration("acme-b", ORDERS, every(hours=1)))
+        acme.register(registration("acme-b", OWN_ORDERS, refund))
+    acme.register(registration("acme-b", OWN_ORDERS, every(hours=1)))
     acme.register(registration("acme-c", every(hours=1)))
 
 
 def test_a_job_that_exists_can_be_registered_again_after_its_quota_was_lowered():
-    clock, settings = TurnedClock(NOW), Settings(tenants="*")
+    clock, settings = TurnedClock(NOW), Settings(tenants="*", event_sources={"shop": "detail.tenant"})
     cloud = MemoryCloud(app_with(), clock=clock, settings=settings)
     lowered = replace(settings, quotas={"acme": "jobs=0 event_rules=0"})
     before, after = (
@@ -215,11 +217,11 @@ def test_a_job_that_exists_can_be_registered_again_after_its_quota_was_lowered()
         ).jobs
         for own in (settings, lowered)
     )
-    before.register(registration("acme-a", ORDERS))
-    after.register(registration("acme-a", ORDERS, replace=True))
+    before.register(registration("acme-a", OWN_ORDERS))
+    after.register(registration("acme-a", OWN_ORDERS, replace=True))
     after.register(registration("acme-a", every(hours=1), replace=True))
     with pytest.raises(QuotaExceeded, match="has 0 event_rules, and 1 more"):
-        after.register(registration("acme-a", ORDERS, replace=True))
+        after.register(registration("acme-a", OWN_ORDERS, replace=True))
 
 
 def test_runs_of_events_beyond_the_quota_are_skipped_with_the_reason():

@@ -125,6 +125,7 @@ def grant_manage_jobs(
         job_grace=settings.job_grace,
         catch_up_spread=settings.catch_up_spread,
         default_tz=settings.default_tz,
+        event_sources=settings.event_sources,
         grace=settings.grace,
     )
     checked = None if tenants is None else _checked(tenants)

@@ -18,6 +18,7 @@ from duetime.clock import SystemClock
 from duetime.embedded.cloud import InProcessCloud
 from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.environment import instance_name
+from duetime.ids import tenant
 from duetime.model.quota import has_quotas
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
@@ -43,7 +44,7 @@ def embedded(
     app: App, *, tenant_id: str, actor: str, make: Callable[..., InProcessCloud] = MemoryCloud, **options: Any
 ) -> Iterator[Scheduler]:
     """See `duetime.App.embedded`. `make` creates the cloud, with `options`."""
-    engine = Engine(app, make, **options)
+    engine = Engine(app, make, tenants=tenant(tenant_id), **options)
     with failures_logged():
         engine.start()
         try:
@@ -70,9 +71,10 @@ class Engine:
         make: Callable[..., InProcessCloud] = MemoryCloud,
         *,
         worker_batch: int = 1,
+        tenants: str = "",
         **options: Any,
     ) -> None:
-        self.clock, self.settings = SystemClock(), Settings(worker_batch=worker_batch)
+        self.clock, self.settings = SystemClock(), Settings(worker_batch=worker_batch, tenants=tenants)
         self._woken = threading.Event()
         self._stopped = False
         self.cloud = make(

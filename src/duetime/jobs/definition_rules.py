@@ -15,6 +15,7 @@ from duetime.declare.job_rules import (
 )
 from duetime.errors import DeclarationError, UnknownType
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId, is_job_name, job_name
+from duetime.jobs.event_owners import problems_of
 from duetime.model.job import Definition, JobRef, is_manual
 from duetime.ports.jobs import JobPorts
 from duetime.retry import policy
@@ -83,7 +84,7 @@ class DefinitionRules:
         problems = [
             *refusals(definition, cadences),
             *([TOO_FINE] if is_too_fine(definition, self._precision) else []),
-            *_tenant_problems(cadences),
+            *self._event_problems(cadences, TenantId(definition.worker)),
             *self._chain_problems(definition),
             *others,
         ]
@@ -109,6 +110,15 @@ class DefinitionRules:
 
         return [*chain_refusals(definition, find, remedy="name a registered job of this tenant")]
 
+    def _event_problems(self, cadences: Sequence[Cadence], tenant_id: TenantId) -> Iterator[str]:
+        """Yield the problems of triggers: only this tenant's events may start its job."""
+        from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - few registrations need it
+
+        for cadence in cadences:
+            if isinstance(cadence, OnEvent):
+                for problem in problems_of(cadence, tenant_id, self._settings):
+                    yield f"the cadence {cadence.text}: {problem}"
+
     def _has_cadences(self, handler: str) -> bool:
         """Return whether the handler is of a job that code declares with cadences."""
         job = self._jobs.get(JobRef(SYSTEM_TENANT, JobName(handler)))
@@ -120,18 +130,3 @@ def _key_problems(key: str | None) -> Sequence[str]:
     if 1 <= size <= KEY_LIMIT:
         return ()
     return [f"idempotency_key has {size} characters; 1 to {KEY_LIMIT} are allowed"]
-
-
-def _tenant_problems(cadences: Sequence[Cadence]) -> Iterator[str]:
-    """Yield the triggers that do not name the tenant of an event.
-
-    Only this tenant's events may start its job.
-    """
-    from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - few registrations need it
-
-    for cadence in cadences:
-        if isinstance(cadence, OnEvent) and not cadence.tenant:
-            yield (
-                f"the cadence {cadence.text}: there is no tenant; add the event's field that names it,"
-                " as in tenant=detail.tenant_id: only events of its own tenant may start a registered job"
-            )

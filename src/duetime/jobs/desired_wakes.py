@@ -11,6 +11,7 @@ from typing import Any
 
 from duetime.cadence.triggers import OnEvent
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT
+from duetime.jobs.event_owners import owned_pattern
 from duetime.model.job import Job, JobRef
 from duetime.model.wake_state import WakeState
 from duetime.ports.jobs import JobWake
@@ -41,7 +42,8 @@ def wakes_of(job: Job, now: datetime, settings: Settings) -> Iterator[JobWake]:
             expression=wake.expression,
             tz=wake.tz,
         )
-    for index, trigger in enumerate(job.cadence_set.triggers):
+    patterns = [(trigger, _pattern_of(trigger, job.ref, settings)) for trigger in job.cadence_set.triggers]
+    for index, (trigger, pattern) in enumerate(one for one in patterns if one[1] is not None):
         yield JobWake(
             kind="rule",
             name=name_of(job.ref, index, settings),
@@ -49,14 +51,18 @@ def wakes_of(job: Job, now: datetime, settings: Settings) -> Iterator[JobWake]:
             description=f"duetime: starts {title} {trigger.describe()}"[:500],
             is_enabled=True,
             cadence=trigger.name,
-            pattern=_pattern_of(trigger, settings),
+            pattern=pattern,
         )
 
 
-def _pattern_of(trigger: OnEvent, settings: Settings) -> dict[str, Any]:
-    """Return the pattern; of duetime's own events, it matches this deployment's: several may share a bus."""
-    pattern = trigger.pattern()
-    if trigger.source != EVENT_SOURCE:
+def _pattern_of(trigger: OnEvent, ref: JobRef, settings: Settings) -> dict[str, Any] | None:
+    """Return the pattern of a trigger's rule; None if a tenant's job may get no events of this source.
+
+    Of duetime's own events, it matches this deployment's: several may share a bus.
+    """
+    is_codes = ref.tenant_id == SYSTEM_TENANT
+    pattern = trigger.pattern() if is_codes else owned_pattern(trigger, ref.tenant_id, settings)
+    if trigger.source != EVENT_SOURCE or pattern is None:
         return pattern
     return pattern | {"detail": {**pattern.get("detail", {}), "deployment": [settings.prefix]}}
 

@@ -12,7 +12,7 @@ from duetime.errors import TenantRequired
 from duetime.ids import Entropy, TenantId
 from duetime.model.action import Action
 from duetime.ports.actions import ActionStore
-from duetime.settings import DEFAULT_TENANT, Settings
+from duetime.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,6 @@ def tenant_of(given: str | None, settings: Settings) -> str:
     """
     if given is not None:
         return given
-    if settings.tenants and not settings.only_tenant:
+    if not settings.sole_tenant:
         raise TenantRequired(settings.tenants)
-    return settings.only_tenant or DEFAULT_TENANT
+    return settings.sole_tenant

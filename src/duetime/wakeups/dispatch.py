@@ -18,6 +18,7 @@ from duetime import ids, instant
 from duetime.clock import Clock
 from duetime.errors import InvalidIdentifier, InvalidTime, PayloadTooLarge, truncate
 from duetime.ids import SYSTEM_TENANT, TenantId
+from duetime.jobs.event_owners import is_owner
 from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import Plan
 from duetime.jobs.token_buckets import TokenBuckets
@@ -104,7 +105,9 @@ class DispatchJobs:
         if depth_of(event) > self._settings.event_depth:
             log.warning("event of a refused run", extra={"job": ref.name, "event": event.get("id")})
             return None  # so the chain ends
-        if ref.tenant_id not in {SYSTEM_TENANT, _trigger_of(job, cadence).tenant_of(event)}:
+        if ref.tenant_id != SYSTEM_TENANT and not is_owner(
+            ref.tenant_id, _trigger_of(job, cadence), event, self._settings
+        ):
             return None  # a tenant's own job is started by its own events alone
         run = self._unless_held(self._run_of(job, cadence, event))
         if run.status is Status.SKIPPED:
@@ -184,7 +187,7 @@ def _tenant_of(job: Job, cadence: str, event: Event) -> tuple[TenantId, str | No
     The bus has admitted the sender, so the sender names the tenant.
     """
     trigger = _trigger_of(job, cadence)
-    if not trigger.tenant:
+    if not trigger.tenant or job.ref.tenant_id != SYSTEM_TENANT:
         return job.ref.tenant_id, None
     try:
         return ids.tenant(trigger.tenant_of(event)), None
