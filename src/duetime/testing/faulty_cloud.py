@@ -39,9 +39,10 @@ from duetime.testing.simulated_heartbeat import SimulatedHeartbeat
 from duetime.testing.turned_clock import TurnedClock
 from duetime.testing.watch import InvariantWatch
 from duetime.wakeups.dispatch import Event
+from duetime.wakeups.due_scanner import is_cursor
 from duetime.wakeups.follow import Wake
 from duetime.wakeups.sweep import BOOKMARK as SWEEP_MARKS
-from duetime.wakeups.sweep import bands
+from duetime.wakeups.sweep import LOOK, bands
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
 from duetime.wakeups.wheel import BOOKMARK as WHEEL_MARKS
 from duetime.wakeups.wheel import TURN
@@ -294,15 +295,17 @@ class FaultyCloud(JournaledCloud):
                 self._liveness.swept(self._unmaintained(began_at), self._marks())
 
     def _marks(self) -> Mapping[str, str] | None:
-        """Return how far the wheel and the bands of the sweep have come, by shard.
+        """Return how far the wheel and the bands of the sweep have come, by shard; a finished look stays.
 
         None while the due index or SQS hangs: a band with a due row cannot move then.
         """
         if self.trouble.hangs("store.due") or self.trouble.hangs("queues.send"):
             return None
-        names = (SWEEP_MARKS, WHEEL_MARKS)
         return {
-            f"{name} {shard}": mark for name in names for shard, mark in self.bookmarks.read(name).items()
+            f"{name} {shard}": mark
+            for name in (SWEEP_MARKS, WHEEL_MARKS)
+            for shard, mark in self.bookmarks.read(name).items()
+            if is_cursor(mark) or not shard.startswith(LOOK)
         }
 
     def _unmaintained(self, since: datetime) -> Iterator[tuple[JobRef, datetime]]:

@@ -27,7 +27,7 @@ from duetime.wakeups.due_scanner import DueScanner, DueWindow, ScanResult, end_o
 
 BOOKMARK = "sweep"
 
-_LOOK = "held/"
+LOOK = "held/"
 """Before a shard: the mark of the latest look at what pauses hold."""
 
 FENCED = "fenced/0"
@@ -73,7 +73,7 @@ class Sweep:
         passed, moved = self._scanner.wake([*scanned, *looks], stop_at=stop_at)
         moved |= {window.name: end_of(window) for window in windows if window.shard in empty}
         begun = {window.name: window.start for window in windows if window.start is not None}
-        looked = {name: marks[name] for window in windows if (name := _LOOK + window.shard) in marks}
+        looked = {name: marks[name] for window in windows if (name := LOOK + window.shard) in marks}
         self._bookmarks.write(BOOKMARK, {**begun, **looked, **moved, **self._fenced(now)})
         if passed.oldest_due_age:
             self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
@@ -98,10 +98,10 @@ class Sweep:
         now, late = self._clock.now(), bands(self._settings)
         is_due = cache(partial(self._scanner.is_look_due, now=now, late=late))
         for shard in dict.fromkeys(window.shard for window in windows):
-            mark = marks.get(_LOOK + shard)
+            mark = marks.get(LOOK + shard)
             is_behind = mark is not None and is_cursor(mark)
             if is_behind or is_due(None if mark is None else instant.parse(mark)):
-                yield DueWindow(_LOOK + shard, shard, mark if is_behind else None, now, is_look=True)
+                yield DueWindow(LOOK + shard, shard, mark if is_behind else None, now, is_look=True)
 
 
 def _shard_of(name: str) -> str:
