@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import islice
+from typing import Any
 
+from duetime._english import plural
 from duetime.app import App
 from duetime.cadence import Cadence, Cron, cadence_warnings, compare_with_croniter, parse
 from duetime.cadence._once import Once
@@ -19,15 +21,17 @@ from duetime.cadence.durations import duration_words
 from duetime.cadence.triggers import TriggerCadence
 from duetime.clock import SystemClock
 from duetime.declare.after_rules import chain_refusals
+from duetime.declare.example_payload import example_of
 from duetime.declare.handler import Handler
 from duetime.declare.job_rules import refusals
 from duetime.declare.resources import Factory
 from duetime.declare.signature import Signature
-from duetime.errors import DuetimeError
+from duetime.errors import DuetimeError, InvalidPayload
 from duetime.ids import SYSTEM_TENANT
 from duetime.model.cadence_set import CadenceSet, DueTime
 from duetime.model.deadline import deadline_at
 from duetime.model.job import Definition, JobRef, delay_key
+from duetime.payload import Payload
 
 LOOKED_AHEAD = 3
 """Further occurrences of a recurring cadence that the check requires."""
@@ -191,7 +195,7 @@ def _ending(cadence: Cadence, now: datetime) -> Iterator[str]:
     if not _names_its_end(cadence) and not isinstance(cadence, TriggerCadence):
         left = len(list(islice(CadenceSet((cadence,)).after(now), LOOKED_AHEAD)))
         if left < LOOKED_AHEAD:
-            yield f"{cadence.text!r} is due {left} more time{'' if left == 1 else 's'}, then never again"
+            yield f"{cadence.text!r} is due {left} more {plural(left, 'time')}, then never again"
 
 
 def _names_its_end(cadence: Cadence) -> bool:
@@ -218,15 +222,43 @@ def _of_handler(app: App, handler: Handler) -> Iterator[str]:
     yield from app.missing(handler)
     if handler.payload is None:
         return
-    examples = handler.payload.model_json_schema().get("examples", ())
-    yield from _unreadable("its example", handler, map(json.dumps, examples))
+    schema = handler.payload.model_json_schema()
+    yield from _unreadable(handler, handler.payload, schema.get("examples", ()))
     if handler.job and handler.job.payload is not None:
-        yield from _unreadable("its payload", handler, [handler.job.payload])
-
-
-def _unreadable(what: str, handler: Handler, payloads: Iterable[str]) -> Iterator[str]:
-    for payload in payloads:
         try:
-            handler.read(payload)
+            handler.read(handler.job.payload)
         except DuetimeError as error:
-            yield f"{what} is not what {handler.where} takes: {error}"
+            yield f"its payload is not what {handler.where} takes: {error}"
+    yield from list(_lost(handler.payload, schema)) or dict.fromkeys(_changed(handler.payload))
+
+
+def _unreadable(handler: Handler, payload: type[Payload], examples: Iterable[object]) -> Iterator[str]:
+    for example in examples:
+        try:
+            payload.from_json(json.dumps(example), by_alias=True).to_json()
+        except DuetimeError as error:
+            yield f"its example is not what {handler.where} takes: {error}"
+
+
+def _lost(payload: type[Payload], schema: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a problem for each field with values that are not stored, or are read back as others."""
+    for name, field in payload.model_fields.items():
+        if field.exclude:
+            yield f"{payload.__name__}.{name} is excluded when a payload is written, so its values are lost"
+    for model in (schema, *schema.get("$defs", {}).values()):
+        for name, field in model.get("properties", {}).items():
+            if '"writeOnly": true' in json.dumps(field):
+                yield (
+                    f"{model.get('title')}.{name} holds a secret, which is written as asterisks: use a text,"
+                    " and declare the field as sensitive"
+                )
+
+
+def _changed(payload: type[Payload]) -> Iterator[str]:
+    """Yield the problems of examples that cannot be scheduled."""
+    for is_full in (False, True):
+        try:
+            if example := example_of(payload, is_full=is_full):
+                payload.from_json(example, by_alias=True).to_json()
+        except InvalidPayload as error:
+            yield from (f"{payload.__name__}.{problem}" for problem in error.problems)

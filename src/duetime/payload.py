@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, ClassVar, NoReturn, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from duetime.errors import DeclarationError, InvalidPayload, truncate
 from duetime.model import read_back, sensitive_fields
@@ -140,7 +140,8 @@ class Payload(BaseModel):
                 return written
             problems = [f"{path}: {_CHANGES}" for path in read_back.differences(self, read)]
         except ValidationError as error:
-            problems = [f"{problem}; what is stored could not be read back" for problem in _problems(error)]
+            read_problems = [f"{found}; what is stored could not be read back" for found in _problems(error)]
+            problems = list(self._unwritable()) or read_problems
         except Exception as error:  # noqa: BLE001 - serializers and validators are the user's own code
             problems = list(self._unwritable()) or [f"{type(error).__name__}: {truncate(error)}"]
         raise InvalidPayload(self.type_name, problems) from None
@@ -149,7 +150,10 @@ class Payload(BaseModel):
         """Yield a problem for each field that JSON cannot carry."""
         for name in type(self).model_fields:
             try:
-                self.model_dump_json(by_alias=False, round_trip=True, warnings=False, include={name})
+                from_json(
+                    self.model_dump_json(by_alias=False, round_trip=True, warnings=False, include={name}),
+                    allow_inf_nan=False,
+                )
             except Exception as error:  # noqa: BLE001 - as above
                 yield f"{name}: JSON cannot carry it: {truncate(error)}"
 

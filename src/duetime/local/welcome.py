@@ -13,11 +13,12 @@ from html import escape
 from itertools import islice
 from pathlib import Path
 
+from duetime._english import counted
 from duetime.api import PREFIX
 from duetime.app import App
 from duetime.cadence import parse
+from duetime.declare.example_payload import example_of
 from duetime.declare.handler import Handler
-from duetime.local.example_payload import example_of
 from duetime.local.gateway import ARN, GROUPS, TENANT, USER
 from duetime.local.resume import FoundActions
 from duetime.local.wsgi_app import EXPORTS
@@ -54,9 +55,9 @@ class SavedData:
             due = _time(found.next_due_at, found.found_at)
             is_late = found.next_due_at <= found.found_at
             first = f"the first was due {due}" if is_late else f"the next due {due}"
-            parts.append(f"{_counted(len(found.pending), 'pending action')}, {first}")
+            parts.append(f"{counted(len(found.pending), 'pending action')}, {first}")
         if found.planned:
-            parts.append(_counted(len(found.planned), "planned run"))
+            parts.append(counted(len(found.planned), "planned run"))
         if found.cut_short:
             parts.append(f"{len(found.cut_short)} cut short, to run again once their leases end")
         return f"{self.folder} has {'; '.join(parts) or 'no action that waits'}."
@@ -74,7 +75,10 @@ def welcome(
 ) -> str:
     """Return the URL, the handlers and jobs, where to look, and a few commands to try."""
     handlers = [name for name, handler in app.handlers.items() if handler.job is None]
-    parts = _counted(len(handlers), "handler"), _counted(len(app.jobs), "job")
+    parts = (
+        counted(len(handlers), "handler") if handlers else "",
+        counted(len(app.jobs), "job") if app.jobs else "",
+    )
     listed = f": {', '.join(handlers)}" if handlers else ""
     lines = [
         f"duetime runs {' and '.join(filter(None, parts))} at {url}{listed}",
@@ -121,10 +125,6 @@ def _outbox(settings: Settings, url: str, program: str) -> Sequence[str]:
         return ()
     command = f"{program} outbox mails{_url_option(url)}"
     return ("", f"  Mails never leave this machine: see {url}/outbox, or `{command}`.")
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' if count > 1 else ''}" if count else ""
 
 
 def upcoming_runs(jobs: Iterable[Job], now: datetime) -> Sequence[UpcomingRun]:

@@ -1,4 +1,4 @@
-"""Makes a valid example of a payload from its model's JSON schema, for commands to paste."""
+"""Make valid examples of a payload from its model's JSON schema, for commands to paste and for the check."""
 
 from __future__ import annotations
 
@@ -25,20 +25,23 @@ _BY_FORMAT = {
 _DEEPEST = 20
 
 
-def example_of(payload: type[Payload]) -> str | None:
-    """Return JSON that the model accepts; None if none can be made, as for a pattern or a validator."""
+def example_of(payload: type[Payload], *, is_full: bool = False) -> str | None:
+    """Return JSON that the model accepts; None if none can be made, as for a pattern or a validator.
+
+    A full example also has the fields with defaults, and an item in each list.
+    """
     schema = payload.model_json_schema()
     try:
-        written = json.dumps(_Maker(schema.get("$defs", {})).example(schema))
-        payload.from_json(written)
+        written = json.dumps(_Maker(schema.get("$defs", {}), is_full=is_full).example(schema))
+        payload.from_json(written, by_alias=True)
     except (InvalidPayload, RecursionError, ValueError, TypeError, LookupError):
         return None
     return written
 
 
 class _Maker:
-    def __init__(self, definitions: Mapping[str, Schema]) -> None:
-        self._definitions = definitions
+    def __init__(self, definitions: Mapping[str, Schema], *, is_full: bool) -> None:
+        self._definitions, self._is_full = definitions, is_full
 
     def example(self, schema: Schema, depth: int = 0) -> Any:
         if depth > _DEEPEST:
@@ -46,7 +49,7 @@ class _Maker:
         if "$ref" in schema:
             return self.example(self._definitions[schema["$ref"].rpartition("/")[2]], depth + 1)
         for given in ("const", "default"):
-            if given in schema:
+            if given in schema and not (self._is_full and given == "default"):
                 return schema[given]
         for listed in ("examples", "enum"):
             if schema.get(listed):
@@ -59,8 +62,11 @@ class _Maker:
     def _of_type(self, schema: Schema, depth: int) -> Any:
         match schema.get("type"):
             case "object":
-                required = schema.get("required", ())
-                return {name: self.example(schema["properties"][name], depth + 1) for name in required}
+                fields, others = schema.get("properties", {}), schema.get("additionalProperties")
+                if self._is_full and isinstance(others, dict):
+                    fields = {**fields, "example": others}
+                names = fields if self._is_full else schema.get("required", ())
+                return {name: self.example(fields[name], depth + 1) for name in names}
             case "array":
                 return self._array(schema, depth)
             case "string":
@@ -74,7 +80,8 @@ class _Maker:
 
     def _array(self, schema: Schema, depth: int) -> list[Any]:
         fixed = [self.example(item, depth + 1) for item in schema.get("prefixItems", ())]
-        missing = schema.get("minItems", 0) - len(fixed)
+        has_one = self._is_full and "items" in schema
+        missing = max(schema.get("minItems", 0), has_one) - len(fixed)
         return fixed + [self.example(schema["items"], depth + 1) for _ in range(missing)]
 
 

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel, Field, model_validator
 
 from duetime import App, Payload
-from duetime.local.example_payload import example_of
+from duetime.declare.example_payload import example_of
 from duetime.local.welcome import commands, welcome
 from duetime.settings import Settings
 from examples.billing import app as billing
