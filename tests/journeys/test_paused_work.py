@@ -369,7 +369,7 @@ def lose_all(cloud):
         cloud.memory.queues.delete(receipt)
 
 
-@pytest.mark.parametrize("minutes", [20, 90, 345, 700])
+@pytest.mark.parametrize("minutes", [20, 90, 200])
 def test_a_pause_whose_messages_are_lost_ends_within_its_spread(cloud, minutes):
     begun = pause(cloud, length=minutes * MINUTE, spread=2 * MINUTE)
     waiting = [cloud.scheduler.schedule(Receipt(), at=at * MINUTE) for at in (0, 3, minutes - 1)]
@@ -393,13 +393,15 @@ def test_work_that_is_to_be_skipped_is_skipped_though_its_message_is_lost(cloud)
 
 @pytest.mark.parametrize("minute", [-1, 1, 3, 6, 14])
 def test_what_waits_runs_minutes_after_its_instant_though_all_messages_are_lost_then(cloud, ran, minute):
-    begun = pause(cloud, length=5 * HOUR, spread=5 * MINUTE)
+    begun = pause(cloud, length=HOUR, spread=5 * MINUTE)
     for _ in range(20):
         cloud.scheduler.schedule(Receipt(), at=MINUTE)
-    cloud.advance(5 * HOUR + minute * MINUTE)
+    cloud.advance(HOUR + minute * MINUTE)
     lose_all(cloud)
     cloud.advance(begun.over_at + 7 * MINUTE - cloud.now)
     assert len(times_of(ran)) == 20
+    ages = cloud.metrics.values(Metric.OLDEST_DUE_AGE)
+    assert max(ages, default=0) < 15 * 60  # from its instant, as the pause does not count
 
 
 def work_at(number):
