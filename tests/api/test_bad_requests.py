@@ -77,6 +77,9 @@ BODIES = {
     "correlation id holds #": (order(correlation_id="a#b"), 422, "invalid-identifier", "separates"),
     "unknown type": (order(type="remarks"), 422, "unknown-type", "known are: apply-plan-change, remark"),
     "a type that Python could import": (order(type="os.system"), 422, "unknown-type", "no handler"),
+    "a check of deadlines": (order(type="duetime-deadline"), 422, "unknown-type", "no handler"),
+    "a canary": (order(type="duetime-canary"), 422, "unknown-type", "no handler"),
+    "a pass": (order(type="duetime-sweep"), 422, "unknown-type", "no handler"),
     "a type of 100,000 characters": (order(type="x" * 100_000), 422, "unknown-type", "no handler"),
     "payload fails its model": (
         order(type="apply-plan-change", payload={"subscription_id": "x"}),

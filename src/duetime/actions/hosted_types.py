@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from duetime.clock import Clock
-from duetime.declare.job_rules import RESERVED
 from duetime.errors import DuetimeError, TooManyDueShards, TypeNotHosted
+from duetime.model.built_in import RESERVED
 from duetime.model.deployed_shards import Hosted
 
 REREAD_AFTER = timedelta(minutes=10)

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import islice
 
-from duetime.declare.job_rules import RESERVED
 from duetime.declare.timed_cadences import has_times
 from duetime.instant import floor
+from duetime.model.built_in import RESERVED
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Job
 

@@ -15,8 +15,8 @@ from duetime.api.context import JOBS, ApiRoutes
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.routes import route
 from duetime.api.views import Instant, View
-from duetime.declare.job_rules import RESERVED
 from duetime.jobs.crowded_minutes import Crowd, forecast
+from duetime.model.built_in import RESERVED
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
 

@@ -26,10 +26,10 @@ from duetime.api.requests import (
 from duetime.api.routes import Operation, route
 from duetime.api.views import ActionPage, ActionSummary, ActionView, ReasonView
 from duetime.declare.built_in import Probe
-from duetime.declare.job_rules import RESERVED
 from duetime.jobs.known_limits import KnownLimits
 from duetime.model.action import Action, Status
 from duetime.model.audit import AuditKind
+from duetime.model.built_in import RESERVED
 from duetime.model.expiry import NO_EXPIRY, Expiry
 from duetime.model.permissions import Permission
 from duetime.model.rate_limit import RateLimit

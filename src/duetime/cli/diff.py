@@ -125,8 +125,8 @@ def _other_side(arguments: argparse.Namespace, worker: str) -> dict[JobName, Dec
 
 def _deployed(client: Client, worker: str) -> dict[JobName, DeclaredJob]:
     """Return the jobs that a worker's code declares: a deploy of its app changes no others."""
-    from duetime.declare.job_rules import RESERVED  # noqa: PLC0415
     from duetime.differences import declared_in  # noqa: PLC0415 - as above
+    from duetime.model.built_in import RESERVED  # noqa: PLC0415
     from duetime.model.job import Origin  # noqa: PLC0415
 
     names, cursor = list[str](), None

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 
 from duetime import instant
 from duetime.declare.handler import Handler
-from duetime.ids import SYSTEM_TENANT, JobName, TenantId
+from duetime.ids import JobName, TenantId
 from duetime.model.built_in import DEADLINE
 from duetime.model.job import JobRef
 from duetime.model.run import Run
 from duetime.payload import Payload
-from duetime.retry import MOST_ATTEMPTS, Fatal, Retry, RetryPolicy
+from duetime.retry import MOST_ATTEMPTS, Retry, RetryPolicy
 
 _TIMEOUT = timedelta(minutes=1)
 _SHORTEST_WAIT = timedelta(seconds=1)
@@ -45,8 +45,6 @@ def deadline_handler(
     """
 
     def check(payload: DeadlineCheck, run: Run) -> None:
-        if run.tenant_id != SYSTEM_TENANT:
-            raise Fatal(f"the type {DEADLINE} is reserved for the system's own actions")
         if payload.nominal_at is None:
             look_at_silence(payload.ref)
         elif (again := look(payload.ref, instant.parse(payload.nominal_at))) is not None:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 from duetime.declare.batch import Batch
 from duetime.declare.call_result import RunCoroutine, result_of
 from duetime.declare.job_options import JobOptions
-from duetime.declare.job_rules import RESERVED
 from duetime.declare.rate import Rate
 from duetime.declare.signature import Dependency, Function, Signature, where_of
 from duetime.errors import DeclarationError, InvalidPayload
-from duetime.model.built_in import TARGETS
+from duetime.model.built_in import RESERVED, TARGETS
 from duetime.model.expiry import NO_EXPIRY, Expiry
 from duetime.model.hand_over import HandedOver
 from duetime.model.job import Definition

@@ -10,6 +10,7 @@ from duetime.clock import Clock
 from duetime.declare.handler import Handler
 from duetime.errors import UnknownType
 from duetime.model.action import Action
+from duetime.model.built_in import is_forged
 from duetime.model.job import is_manual
 from duetime.model.run import Checkpointing, Committing, ExternalWork, Run
 from duetime.payload import Payload
@@ -33,6 +34,8 @@ def resolve_handler(
                 f"its run was lost {action.recoveries} times (its worker died, or a heartbeat was missed)"
             )
         raise Fatal(f"its worker died {action.recoveries} times in the middle of a run")
+    if is_forged(action, settings):
+        raise Fatal(f"the type {action.type} is reserved for duetime's own actions, and this is none of them")
     handler = handlers.get(action.type)
     if handler is None:
         raise UnknownType(action.type, handlers)

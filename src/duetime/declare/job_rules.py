@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, get_args
 
 from duetime.errors import DeclarationError, InvalidIdentifier
 from duetime.ids import EVENT_SOURCE, job_name
+from duetime.model.built_in import RESERVED
 from duetime.model.job import Definition, Overlap, Precision
 
 if TYPE_CHECKING:  # imported where a job is declared: an app without jobs loads no cadence
     from duetime.cadence import Cadence
-
-RESERVED = "duetime-"
-"""The prefix of the system's own names."""
 
 MOST_CADENCES = 20
 MOST_CAUGHT_UP = 100

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from duetime.declare.job_rules import RESERVED
 from duetime.errors import BackendUnavailable, truncate
 from duetime.events.publish import PublishedFact
+from duetime.model.built_in import RESERVED
 from duetime.model.change import Change
 from duetime.model.run_counts import CountedEnding, RunCount, count_of
 from duetime.ports.run_counts import RunCounts

@@ -12,12 +12,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
 
-from duetime.declare.job_rules import RESERVED
 from duetime.errors import UnreadableRow
 from duetime.model.action import Action
 from duetime.model.action_events import of_action, with_payload
 from duetime.model.audit import AuditEntry
-from duetime.model.built_in import is_counted
+from duetime.model.built_in import RESERVED, is_counted
 from duetime.model.change import Change
 from duetime.model.job import Definition, JobRef
 from duetime.model.job_events import (

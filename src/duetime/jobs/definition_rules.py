@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from duetime.declare.definition_options import with_options
 from duetime.declare.job_rules import (
-    RESERVED,
     TOO_FINE,
     is_too_fine,
     read_cadences,
@@ -16,6 +15,7 @@ from duetime.declare.job_rules import (
 from duetime.errors import DeclarationError, UnknownType
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId, is_job_name, job_name
 from duetime.jobs.event_owners import problems_of
+from duetime.model.built_in import RESERVED
 from duetime.model.job import Definition, JobRef, is_manual
 from duetime.ports.jobs import JobPorts
 from duetime.retry import policy

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from duetime.errors import InvalidIdentifier, InvalidPayload, PayloadTooLarge
 from duetime.ids import Entropy, TenantId, concurrency_key, due_shard_of, new_action_id, rate_key
 from duetime.model.action import Action
+from duetime.model.built_in import check_type
 from duetime.model.event_chain import current_depth
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ def new_action(
         PayloadTooLarge: the payload does not fit into one DynamoDB item.
     """
     _check_is_payload(payload)
+    check_type(payload.type_name)
     written, size = written_payload(payload)
     action_id = new_action_id(now, random_bytes)
     return Action(

@@ -73,7 +73,7 @@ class RunLog:
         self, action: Action, counted: Metric | None, late: float, ran: float, *, has_line: bool
     ) -> Mapping[str, object]:
         """Add the metrics of a run, its times in milliseconds; return those that its line has."""
-        if action.type == CANARY:
+        if action.type == CANARY and counted is Metric.EXECUTED:
             self._meter.add(Metric.CANARY_LATENESS, max(late, 0.0))
         if not is_counted(action):
             return {}

@@ -10,12 +10,11 @@ from uuid import UUID
 from duetime import instant
 from duetime.app import App
 from duetime.clock import SystemClock
-from duetime.declare.job_rules import RESERVED
 from duetime.errors import Unsupported
 from duetime.jobs.jobs import Jobs
 from duetime.memory.store import OnCommit
 from duetime.model.action import Action, Status
-from duetime.model.built_in import DEADLINE
+from duetime.model.built_in import DEADLINE, RESERVED
 from duetime.ports.jobs import JobPorts
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler

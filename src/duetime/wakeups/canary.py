@@ -6,14 +6,9 @@ and a worker. The worker's run of it does nothing; its lateness is the metric of
 
 from __future__ import annotations
 
-from datetime import datetime
-from hashlib import sha256
-
 from duetime import instant
 from duetime.clock import Clock
-from duetime.ids import SYSTEM_TENANT, due_shard_of, new_action_id
-from duetime.model.action import Action
-from duetime.model.built_in import CANARY
+from duetime.model.built_in import canary_row
 from duetime.ports.actions import ActionStore
 from duetime.settings import Settings
 
@@ -36,17 +31,5 @@ class Canary:
         begun = instant.floor(now, every)
         is_new = now - begun < self._settings.sweep_rate
         if is_new:
-            self._store.put(self._of_interval(begun))
+            self._store.put(canary_row(begun, self._settings, len(self._store.due_shards)))
         return is_new
-
-    def _of_interval(self, begun: datetime) -> Action:
-        action_id = new_action_id(begun, lambda size: sha256(CANARY.encode()).digest()[:size])
-        return Action(
-            tenant_id=SYSTEM_TENANT,
-            id=action_id,
-            type=CANARY,
-            due_at=begun + self._settings.near_limit + self._settings.sweep_rate,
-            due_shard=due_shard_of(action_id, len(self._store.due_shards)),
-            created_by="duetime",
-            payload=None,
-        )
