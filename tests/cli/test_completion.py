@@ -31,7 +31,6 @@ def complete(line, point=None):
         capture_output=True,
         text=True,
         check=True,
-        timeout=30,
     )
     return sorted(word.strip() for word in done.stdout.split("\v") if word)
 
@@ -64,7 +63,7 @@ def test_bash_completes_once_the_script_is_evaluated():
         ' _python_argcomplete duetime re actions; printf "%s\\n" "${COMPREPLY[@]}"; complete -p duetime'
     )
     done = subprocess.run(  # noqa: S603 - our own script
-        [shutil.which("bash"), "-c", commands], capture_output=True, text=True, check=True, timeout=30
+        [shutil.which("bash"), "-c", commands], capture_output=True, text=True, check=True
     )
     *offered, registered = done.stdout.splitlines()
     assert {word.strip() for word in offered} == {"redrive", "reject", "reschedule", "resume"}

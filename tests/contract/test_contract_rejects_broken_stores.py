@@ -170,5 +170,5 @@ def test_the_testing_package_alone_needs_no_pytest():
 
 def _run(*arguments):
     return subprocess.run(  # noqa: S603 - every argument is from this file
-        [sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, *arguments], capture_output=True, text=True, check=False
     )
