@@ -100,7 +100,7 @@ def test_the_catch_up_removes_no_wake_of_a_job_that_the_index_does_not_have_yet(
     registration = Registration(
         name="new-report",
         handler=SendReceipt(order="o"),
-        cadences=["every 6h", on_event("shop", "paid", tenant="detail.tenant_id")],
+        cadences=["every 6h", on_event("duetime", "job.paused")],
     )
     jobs.register(registration)
     function("sweep")(sample("sweep"), Context())
