@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields
 from datetime import timedelta
 from typing import Any, Self
 
-from duetime.environment import PREFIX, SWITCH
+from duetime._english import nearest
+from duetime.environment import OTHERS, PREFIX, SWITCH
 from duetime.errors import SettingsError
 
 _WRITTEN_AS = {timedelta: "a number of seconds", int: "a whole number", bool: "true or false", str: "text"}
@@ -22,10 +23,24 @@ class GivenFields:
     given: frozenset[str]
 
     def __new__(cls, **given: object) -> Self:
-        """Record the names of the fields. The dataclass' own ``__init__`` checks and sets them."""
+        """Record the names of the fields. The dataclass' own ``__init__`` checks and sets them.
+
+        Raises:
+            SettingsError: there is no setting with one of the names.
+        """
+        known = {setting.name for setting in fields(cls)}  # type: ignore[arg-type]  # subclasses are dataclasses
+        if unknown := sorted(given.keys() - known):
+            raise SettingsError([_unknown(cls.__name__, name, known) for name in unknown])
         settings = super().__new__(cls)
         object.__setattr__(settings, "given", frozenset(given))
         return settings
+
+
+def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    meant = nearest(name, known)
+    return f"{name} is not a setting of {kind}; " + (
+        f"did you mean {meant}?" if meant else "see docs/settings.md"
+    )
 
 
 def seconds(default: float, about: str, *, low: float, high: float) -> Any:
@@ -51,14 +66,24 @@ def default_of(setting: Field[Any]) -> Any:
     return setting.default if setting.default_factory is MISSING else setting.default_factory()
 
 
-def values_from(settings: Iterable[Field[Any]], source: Mapping[str, str]) -> dict[str, Any]:
+def unknown_variables(settings: Iterable[Field[Any]], names: Iterable[str]) -> Iterator[str]:
+    """Yield a problem for each variable with duetime's prefix that is neither a setting nor in `OTHERS`."""
+    known = {name.removeprefix(PREFIX) for name in OTHERS.union(map(_variable, settings))}
+    own = (name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX))
+    for name in sorted(name for name in own if name not in known):
+        meant = nearest(name, known)
+        remedy = f"did you mean {PREFIX}{meant}?" if meant else "docs/settings.md lists them"
+        yield f"{PREFIX}{name} is not a variable of duetime; {remedy}"
+
+
+def values_from(settings: Sequence[Field[Any]], source: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of the fields that the environment has.
 
     Raises:
-        SettingsError: one cannot be read.
+        SettingsError: a variable is unknown, or cannot be read.
     """
     values: dict[str, Any] = {}
-    problems: list[str] = []
+    problems = [*unknown_variables(settings, source)]
     for setting in settings:
         variable = _variable(setting)
         if (written := source.get(variable)) is None:

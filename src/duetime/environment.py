@@ -17,12 +17,27 @@ USUAL_CONCURRENCY = 10
 """The calls that a worker handles at once, by default."""
 REGIONS_TABLE = f"{PREFIX}REGIONS_TABLE"
 TARGETS = f"{PREFIX}TARGETS"
+OTHERS = frozenset(
+    PREFIX + name
+    for name in (
+        *("URL", "TOKEN", "SIGN", "PROFILE", "CONFIG", "TIMEOUT"),  # of the command line
+        *("API_PREFIX", "SIGN_IN_URL", "SIGN_IN_ISSUER", "SIGN_IN_CLIENT"),  # of the console
+        *("RUNBOOK", "WORKER_CONCURRENCY", "REGIONS_TABLE", "TARGETS"),  # of functions
+        *("ACTION", "TENANT"),  # of a started task or job
+    )
+)
+"""The variables that are no settings."""
 SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
 
 def environment(given: Mapping[str, str] | None = None) -> Mapping[str, str]:
     """Return the given environment, or the process's own."""
     return os.environ if given is None else given  # noqa: TID251 - this is the one place that reads it
+
+
+def has_variables(environ: Mapping[str, str] | None = None) -> bool:
+    """Return whether the environment has a variable that may be a setting, or a misspelt name."""
+    return any(name.startswith(PREFIX) and name not in OTHERS for name in environment(environ))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

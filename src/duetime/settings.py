@@ -11,7 +11,15 @@ from datetime import timedelta
 from typing import Literal, Self
 
 from duetime import _setting_checks as checks
-from duetime._setting_fields import GivenFields, number, seconds, text, values_from, variables_of
+from duetime._setting_fields import (
+    GivenFields,
+    number,
+    seconds,
+    text,
+    unknown_variables,
+    values_from,
+    variables_of,
+)
 from duetime.environment import environment
 from duetime.errors import SettingsError
 
@@ -367,10 +375,21 @@ class Settings(GivenFields):
         """Read ``DUETIME_<FIELD>`` for each field; a missing one has its default.
 
         Raises:
-            SettingsError: a value cannot be read, is out of its range, or two contradict each other.
+            SettingsError: a variable is unknown, a value cannot be read or is out of its range, or two values
+                contradict each other.
         """
         return cls(**values_from(fields(cls), environment(environ)))
 
     def to_env(self) -> dict[str, str]:
         """Return the environment from which `from_env` makes equal settings, without defaults."""
         return variables_of(self)
+
+
+def check_variables(environ: Mapping[str, str] | None = None) -> None:
+    """Check that each variable with duetime's prefix is one that duetime reads.
+
+    Raises:
+        SettingsError: one is unknown; each message names the most similar one.
+    """
+    if problems := [*unknown_variables(fields(Settings), environment(environ))]:
+        raise SettingsError(problems)

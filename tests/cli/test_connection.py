@@ -202,6 +202,7 @@ def test_a_profile_overrides_the_url_of_the_environment(list_actions, served, co
         ("", "it has: none"),
         ("[profiles", "is not TOML"),
         ('[profiles.dev]\nurl = "x"\ntoken = "t"', "may have url, sign, region, tenant, user, prefix"),
+        ('[profiles.dev]\nurll = "x"', "has no key 'urll'; did you mean 'url'?"),
         ('[profiles.dev]\nurl = "x"\nsign = "yes"', "sign is true or false"),
         ("[profiles.dev]\nsign = true", "needs a url"),
     ],

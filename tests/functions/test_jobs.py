@@ -110,7 +110,7 @@ def test_a_pass_is_a_run_of_its_job(function, with_system_jobs, jobs, name, job)
     function(name)(sample(name), Context())
     (row,) = jobs.history(job)
     assert row.status is Status.EXECUTED
-    assert row.attempts[0].message == "sent 0, attended to 0 jobs"
+    assert row.attempts[0].message == "sent 0, maintained 0 jobs"
 
 
 def test_a_pass_maintains_overdue_jobs(function, deploy, jobs, with_jobs):

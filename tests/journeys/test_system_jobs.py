@@ -30,7 +30,7 @@ def test_each_pass_is_a_run_of_its_job(recorded):
     passes = list(recorded.cloud.jobs.history("duetime-catch-up"))
     assert [run.nominal_at for run in passes] == [MIDNIGHT + 12 * HOUR, MIDNIGHT + 6 * HOUR]
     assert {run.status for run in passes} == {Status.EXECUTED}
-    assert passes[0].attempts[-1].message.startswith("sent 0, attended to ")
+    assert passes[0].attempts[-1].message.startswith("sent 0, maintained ")
     assert recorded.cloud.jobs.history("duetime-sweep").actions
 
 

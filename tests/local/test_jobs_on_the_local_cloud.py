@@ -130,7 +130,7 @@ def test_sweep_and_catch_up_are_jobs_with_a_history_and_can_be_triggered(cloud, 
 
     (first, *_) = eventually(by_clock, "the catch-up's first pass")
     assert first.status is Status.EXECUTED
-    assert first.attempts[0].message.startswith("sent 0, attended to ")
+    assert first.attempts[0].message.startswith("sent 0, maintained ")
     done = settled(jobs, jobs.trigger("duetime-catch-up"))
     assert (done.status, done.trigger) == (Status.EXECUTED, "manual")
 

@@ -17,6 +17,7 @@ from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
 from duetime import ids
+from duetime._english import ordinal
 from duetime._masking import masked
 from duetime.api.api_model import ApiModel
 from duetime.api.context import ApiRoutes, caller_at
@@ -25,10 +26,10 @@ from duetime.api.parameters import instant_of
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, route
 from duetime.api.views import Instant
-from duetime.declare.job_rules import RESERVED
 from duetime.errors import InvalidTime
 from duetime.ids import DEFAULT_WORKER, TenantId
 from duetime.model.audit import AuditKind
+from duetime.model.built_in import RESERVED
 from duetime.model.permissions import Permission
 from duetime.model.work_pause import LONGEST_SPREAD, PauseScope, WorkPause, check_end
 
@@ -248,7 +249,9 @@ class Pauses(ApiRoutes):
             if not pause.is_operators and pause.tenant_id == tenant_id and not pause.is_over(now)
         ]
         if len(mine) >= MOST_OF_TENANT:
-            problem = f"would be your {len(mine) + 1}th pause in force; at most {MOST_OF_TENANT} are allowed"
+            problem = (
+                f"would be your {ordinal(len(mine) + 1)} pause in force; at most {MOST_OF_TENANT} are allowed"
+            )
             raise InvalidRequest([Flaw("scope", f"{problem}: end one first")])
 
 

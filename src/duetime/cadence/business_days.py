@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import time
 from typing import NamedTuple, Unpack
 
+from duetime._english import counted, ordinal
 from duetime.cadence._daily import AtATime
 from duetime.cadence.cadence import declared
 from duetime.cadence.calendars import Calendar
@@ -90,9 +91,9 @@ class BusinessDay(AtATime):
         return f"BusinessDay_{self._spelled()}_{self._named_time()}"
 
     def _words(self) -> str:
-        days = [f"{n + 1}{_SUFFIXES.get(n + 1, 'th')} business day" for n in bits(self.on.firsts)]
+        days = [f"{ordinal(n + 1)} business day" for n in bits(self.on.firsts)]
         for back in bits(self.on.lasts):
-            before = f"{back} business day{'s' * (back > 1)} before the " if back else ""
+            before = f"{counted(back, 'business day')} before the " if back else ""
             days.append(f"{before}last business day")
         shown = [day if day[0].isdigit() and "before" in day else f"the {day}" for day in days]
         return f"every month on {listed(shown)} at {clock_text(self.at)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from duetime._english import plural
 from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, DayFields
 from duetime.cadence.expression import CronParts
 from duetime.cadence.words import (
@@ -53,7 +54,7 @@ def _rhythm(values: list[int], unit: str, of: str) -> str:
         return f"every {step} {unit}s"
     if step:
         return f"every {step} {unit}s from {unit} {values[0]}"
-    return f"at {unit}{'s' * (len(values) > 1)} {_runs(values)} {of}"
+    return f"at {plural(len(values), unit)} {_runs(values)} {of}"
 
 
 def _hours(hours: list[int]) -> str:
@@ -88,7 +89,7 @@ def _dates(days: DayFields) -> str:
     if days.days == ALL_DAYS:
         return ""
     plain = [n + 1 for n in bits(days.days)]
-    shown = [f"day{'s' * (len(plain) > 1)} {_runs(plain)}"] if plain else []
+    shown = [f"{plural(len(plain), 'day')} {_runs(plain)}"] if plain else []
     shown += [f"the {before_last(back)}" for back in days.lasts]
     shown += [f"the weekday nearest to day {day}" for day in days.nearest]
     shown += [

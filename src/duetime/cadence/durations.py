@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
+from duetime._english import counted
 from duetime.cadence.errors import InvalidCadence
 
 _UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
@@ -62,7 +63,7 @@ def span_words(span: timedelta) -> str:
     for unit, size in _UNITS.items():
         count, seconds = divmod(seconds, size)
         if count:
-            words.append(f"{count} {_WORDS[unit]}{'s' * (count > 1)}")
+            words.append(counted(count, _WORDS[unit]))
     return " ".join(words) or "0 seconds"
 
 

@@ -6,6 +6,7 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from duetime._english import counted
 from duetime.cadence.calendars import WEEKEND, Calendar
 from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
 from duetime.cadence.durations import duration_text, duration_words
@@ -91,7 +92,7 @@ def options_words(modifiers: Modifiers) -> str:
     if modifiers.offset is not None:
         count, unit = abs(modifiers.offset.days), "business day" if modifiers.offset.is_business else "day"
         when = "earlier" if modifiers.offset.days < 0 else "later"
-        clauses.append(f"{count} {unit}{'s' * (count > 1)} {when}")
+        clauses.append(f"{counted(count, unit)} {when}")
     if modifiers.days != ALL_WEEKDAYS:
         clauses.append(f"on {weekdays_words(modifiers.days)}")
     if modifiers.weeks != ALL_WEEKS:
@@ -116,7 +117,7 @@ def _bounds_words(bounds: Bounds) -> list[str]:
     texts = (
         f"from {bounds.start} on" * bool(bounds.start),
         f"until {bounds.end}" * bool(bounds.end),
-        f"{bounds.count} time{'s' * (bounds.count > 1)}" * bool(bounds.count),
+        counted(bounds.count, "time") if bounds.count else "",
         f"except at {_entries_words(excluded, 'times')}" if excluded else "",
         _spread_words(bounds) if bounds.spread else "",
     )

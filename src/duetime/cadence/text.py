@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from duetime._english import counted
 from duetime.cadence.cadence import Cadence
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.errors import InvalidCadence, nearest
@@ -123,17 +124,13 @@ def _split(text: str) -> tuple[str, list[Part], list[Part]]:
     if known.words is not None and len(known.words) != len(words):
         raise InvalidCadence(
             text,
-            f"{kind} takes {_counted(len(known.words))}, not {len(words)}",
+            f"{kind} takes {counted(len(known.words), 'word')}, not {len(words)}",
             f"write it as in {known.example}",
         )
     labels = known.words or [kind] * len(words)
     options = [option_from(token) for token in tokens if _is_option(token)]
     _check_options(text, options, kind, known.options)
     return kind, [Part(label, *word, word.start) for label, word in zip(labels, words, strict=True)], options
-
-
-def _counted(words: int) -> str:
-    return f"{words} word{'' if words == 1 else 's'}"
 
 
 def _check_separators(text: str, tokens: Sequence[SourceToken]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 
+from duetime._english import counted
 from duetime.cadence._interval import Interval
 from duetime.cadence.bounds import instants_of
 from duetime.cadence.cadence import Cadence
@@ -143,13 +144,13 @@ def _uneven_day_warnings(day: str, month: str, weekday: str) -> Iterator[str]:
         last = (_MONTHS - 1) // number * number + 1
         yield (
             f"month {month} restarts each year: from month {last} to the next 1 it is"
-            f" {_counted(_MONTHS + 1 - last, 'month')}; list the months"
+            f" {counted(_MONTHS + 1 - last, 'month')}; list the months"
         )
     if (number := _step_of_all(weekday, "0")) and number < _WEEK_DAYS:
         last = (_WEEK_DAYS - 1) // number * number
         yield (
             f"day-of-week {weekday} restarts each Sunday: from day {last} to the next 0 it is"
-            f" {_counted(_WEEK_DAYS - last, 'day')}; name the weekdays, as in MON,WED,FRI"
+            f" {counted(_WEEK_DAYS - last, 'day')}; name the weekdays, as in MON,WED,FRI"
         )
 
 
@@ -157,10 +158,6 @@ def _step_of_all(text: str, first: str) -> int:
     """Return the step through all of a field's values; 0 without one, or with a step of one."""
     found = re.fullmatch(rf"(?:\*|{first})/(\d+)", text)
     return int(found[1]) if found and int(found[1]) > 1 else 0
-
-
-def _counted(number: int, unit: str) -> str:
-    return f"{number} {unit}{'s' * (number > 1)}"
 
 
 def _range_warnings(name: str, item: str) -> Iterator[str]:
@@ -190,7 +187,7 @@ def _uneven_step_warnings(fields: list[str]) -> Iterator[str]:
         if short != number and last != first:
             yield (
                 f"{text} restarts each {larger_unit}: from {unit} {last} to the next {first}"
-                f" it is {_counted(short, unit)}; {_EVEN[unit].format(number)} is even"
+                f" it is {counted(short, unit)}; {_EVEN[unit].format(number)} is even"
             )
 
 

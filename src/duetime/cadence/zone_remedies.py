@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set as AbstractSet
 
+from duetime._english import counted
 from duetime.cadence.errors import nearest
 
 ABBREVIATIONS = {
@@ -69,5 +70,5 @@ def _fixed(found: re.Match[str]) -> str:
         return "write UTC"
     name = f"Etc/GMT{'-' if found['sign'] == '+' else '+'}{hours}"
     side = "ahead of" if found["sign"] == "+" else "behind"
-    length = f"{hours} hour{'s' * (hours > 1)}"
+    length = counted(int(hours), "hour")
     return f"write {name}, which is {length} {side} UTC all year (its sign is reversed), or name a region"

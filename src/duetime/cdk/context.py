@@ -9,17 +9,17 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, fields, replace
 from datetime import timedelta
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from constructs import Node
 
+from duetime._english import nearest
 from duetime._setting_fields import default_of
 from duetime.cdk.checks import contradictions
 from duetime.cdk.deployment import Deployment, shown
 from duetime.errors import SettingsError
 from duetime.profiles import with_profile
-from duetime.settings import Settings
+from duetime.settings import Settings, check_variables
 
 KEY = "duetime:"
 MADE_BY_THE_STACK = frozenset(
@@ -49,6 +49,7 @@ def from_context(node: Node) -> tuple[Settings, Deployment]:
     Raises:
         SettingsError: every problem at once, each with the setting's name, its value and what is allowed.
     """
+    check_variables()
     context = node.get_all_context()
     given = {name.removeprefix(KEY): value for name, value in context.items() if name.startswith(KEY)}
     problems = [*_unknown(given)]
@@ -73,6 +74,7 @@ def chosen_settings(
     Raises:
         SettingsError: one has a value that is not allowed.
     """
+    check_variables()
     deployment = deployment or Deployment()
     context = {name: node.try_get_context(KEY + name) for name in OF_ANY_APP}
     problems: list[str] = []
@@ -95,8 +97,8 @@ def _unknown(given: Mapping[str, Any]) -> Iterator[str]:
     known = {field.name for kind in (Settings, Deployment) for field in chosen(kind)}
     for name in sorted(given.keys() - known):
         reason = "the stack sets it itself" if name in MADE_BY_THE_STACK else "is not a setting"
-        closest = get_close_matches(name, known, n=1)
-        remedy = f"did you mean {closest[0]}?" if closest else f"the first settings are {', '.join(BEGIN)};"
+        meant = nearest(name, known)
+        remedy = f"did you mean {meant}?" if meant else f"the first settings are {', '.join(BEGIN)};"
         yield f"{KEY}{name} is {given[name]!r}, but {reason}; {remedy} docs/settings.md lists all"
 
 

@@ -1,4 +1,4 @@
-"""Check the size of a function's environment at synthesis. Lambda allows 4 KB; a deploy would fail midway."""
+"""Check a function's environment at synthesis. Lambda allows 4 KB, and duetime rejects unknown names."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from constructs import Construct
 
 from duetime.environment import PREFIX
 from duetime.errors import SettingsError
+from duetime.settings import check_variables
 
 LARGEST = 4_096
 """Bytes of all variables together, as JSON: Lambda's quota."""
@@ -34,12 +35,14 @@ _REMEDIES = {
 }
 
 
-def check_size(scope: Construct, function: str, environment: Mapping[str, str]) -> None:
-    """Check that Lambda accepts an environment.
+def check_environment(scope: Construct, function: str, environment: Mapping[str, str]) -> None:
+    """Check that a function can start with an environment.
 
     Raises:
-        SettingsError: it is too large. The message names the largest settings, and remedies.
+        SettingsError: a name is unknown; or it is too large. The message names the largest settings, and
+            remedies.
     """
+    check_variables(environment)
     if _size(environment, {}) <= LARGEST:
         return
     urls = _urls(scope)  # exact, but slow

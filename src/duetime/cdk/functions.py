@@ -13,7 +13,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.environment import check_size
+from duetime.cdk.environment import check_environment
 from duetime.cdk.hardening import use_key
 from duetime.cdk.log_group import log_group
 from duetime.cdk.rights import may, read_region
@@ -54,7 +54,7 @@ class DuetimeFunction(Construct):
     """A function with one purpose.
 
     Raises:
-        SettingsError: its environment is larger than Lambda allows.
+        SettingsError: its name is unknown, or the environment is larger than Lambda allows.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class DuetimeFunction(Construct):
         super().__init__(scope, construct_id)
         self._spec = spec
         self.variables = dict(spec.environment)
-        check_size(self, spec.name, self.variables)
+        check_environment(self, spec.name, self.variables)
         lines = log_group(self, f"/aws/lambda/{spec.name}", days=deployment.log_days)
         self._duty = _duty(self, spec, lines, deployment.kms_key)
         self.role = _role(self, spec, self._duty)
@@ -101,10 +101,10 @@ class DuetimeFunction(Construct):
         """Add a variable that was unknown when the function was created.
 
         Raises:
-            SettingsError: its environment is larger than Lambda allows.
+            SettingsError: its name is unknown, or the environment is larger than Lambda allows.
         """
         self.variables = {**self.variables, name: value}
-        check_size(self, self._spec.name, self.variables)
+        check_environment(self, self._spec.name, self.variables)
         self.function.add_environment(name, value)
 
     def allow(self, *rights: iam.PolicyStatement) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from duetime._english import counted
 from duetime.cli.client import Json
 from duetime.cli.tables import coloured, facts, plain, table
 from duetime.cli.times import both, span
@@ -103,7 +104,7 @@ def _keys(action: Json) -> Iterator[tuple[str, str]]:
     if action["after"]:
         yield ("held until" if action["is_held"] else "after"), action["after"]
     if action["debounce_key"]:
-        yield "debounce", f"{action['debounce_key']}, {action['coalesced'] + 1} calls"
+        yield "debounce", f"{action['debounce_key']}, {counted(action['coalesced'] + 1, 'call')}"
     if action["concurrency_key"]:
         yield "concurrency", f"{action['concurrency_key']}, {action['concurrency_limit']} at once"
     if action["rate_key"]:

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from duetime._english import counted, plural
 from duetime.cli.arguments import Commands, add_command, add_page, client_of
 from duetime.cli.client import Client, Json
 from duetime.cli.failures import BadUsage
@@ -201,9 +202,9 @@ def _json(report: AuditReport, tenant: str) -> dict[str, Any]:
 
 
 def _text(report: AuditReport, tenant: str, saved: Sequence[SavedHead]) -> str:
-    findings = f"{len(report.findings) or 'no'} finding{'' if len(report.findings) == 1 else 's'}"
-    chains = f"{len(report.heads)} chain{'' if len(report.heads) == 1 else 's'}"
-    lines = [f"{report.entries} entries of {plain(tenant)} in {chains}: {findings}"]
+    findings = f"{len(report.findings) or 'no'} {plural(len(report.findings), 'finding')}"
+    chains = counted(len(report.heads), "chain")
+    lines = [f"{counted(report.entries, 'entry')} of {plain(tenant)} in {chains}: {findings}"]
     if report.rejections:
         lines.append(f"{report.rejections} count rejected changes, and have no hash")
     if not saved:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from duetime._english import counted
 from duetime.cli.arguments import client_of
 from duetime.cli.client import Json
 from duetime.cli.failures import BadUsage
@@ -50,7 +51,7 @@ def _text(last: Json) -> str:
     now = SystemClock().now()
     lines = [
         f"recounted {both(last['ended_at'], now)}: nominal times from {last['since']} to {last['until']}",
-        f"{last['jobs']} jobs, {last['left_out']} of paused tenants left out",
+        f"{counted(last['jobs'], 'job')}, {last['left_out']} of paused tenants left out",
         f"nominal times: {_counts(last['times'])}",
         f"one-shots (a sample): {_counts(last['one_shots'])}",
     ]
@@ -69,7 +70,7 @@ def _text(last: Json) -> str:
         for found in last["findings"]
     ]
     if (more := last["found"] - len(rows)) > 0:
-        lines.append(f"{last['found']} findings, {more} of them not listed")
+        lines.append(f"{counted(last['found'], 'finding')}, {more} of them not listed")
     return "\n".join([*lines, "", table(["PROBLEM", "OF", "TENANT", "AT", "MEANING"], rows)])
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from duetime._english import counted
 from duetime.cli.arguments import Commands, Run, add_command, add_group, add_page, client_of
 from duetime.cli.client import Client, Json
 from duetime.cli.failures import BadUsage
@@ -120,7 +121,7 @@ def _change(arguments: argparse.Namespace, verb: str, *, prints_json: bool = Tru
         print_json({"changed": changed, "left": left, "next_cursor": None, "dry_run": arguments.dry_run})
     elif not arguments.json:
         done = f"would {verb}" if arguments.dry_run else _DONE[verb]
-        print(f"{done} {len(changed)} member{'' if len(changed) == 1 else 's'} of {arguments.name}")
+        print(f"{done} {counted(len(changed), 'member')} of {arguments.name}")
         for action in left:
             print(f"left {action['id']}: {plain(action['reason'])}", file=sys.stderr)
     return 1 if left else 0

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from duetime._english import counted, plural
 from duetime.cli.arguments import Commands
 from duetime.cli.failures import BadUsage
 from duetime.cli.loading import app_at
@@ -72,7 +73,11 @@ def _storms_as_text(storms: list[Storm], capacity: int) -> Iterator[str]:
     if not storms:
         yield f"no minute of the next week has more than {capacity} jobs"
     for storm in storms:
-        also = f", and in {storm.times - 1:,} other minutes" if storm.times > 1 else ""
+        also = (
+            f", and in {storm.times - 1:,} other {plural(storm.times - 1, 'minute')}"
+            if storm.times > 1
+            else ""
+        )
         yield f"storm: {len(storm.jobs)} jobs begin at {storm.at:%Y-%m-%dT%H:%MZ}{also}"
         if storm.moves:
             yield table(("JOB", "NOW", "SPREAD"), [(move.job, move.old, move.new) for move in storm.moves])
@@ -108,18 +113,14 @@ def _as_text(report: Report) -> str:
     for kind, messages in (("note", report.notes), ("problem", report.problems)):
         if messages:
             parts.append("\n".join(f"{kind}: {plain(message)}" for message in messages))
-    found = _counted(len(report.problems), "problem") if report.problems else "no problems"
-    jobs, types = _counted(len(report.jobs), "job"), _counted(len(report.types), "action")
+    found = counted(len(report.problems), "problem") if report.problems else "no problems"
+    jobs, types = counted(len(report.jobs), "job"), counted(len(report.types), "action")
     return "\n\n".join([*parts, f"{jobs}, {types}, {found}"])
 
 
 def _row(job: JobReport) -> tuple[str, ...]:
     due = "-" if job.next is None else f"{job.next.at:%Y-%m-%dT%H:%M:%SZ}"
     return job.definition.name, "; ".join(job.cadences.values()) or "-", due, job.definition.overlap
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _as_json(report: Report) -> dict[str, Any]:

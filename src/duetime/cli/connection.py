@@ -15,6 +15,7 @@ from duetime.api import PREFIX
 from duetime.cli.client import Client
 from duetime.cli.exchange import TIMEOUT, is_loopback
 from duetime.cli.failures import BadUsage
+from duetime.cli.suggestions import did_you_mean
 from duetime.cli.times import positive_seconds
 from duetime.environment import CommandLine
 
@@ -94,6 +95,10 @@ def _profile(name: str, file: str) -> _Profile:
         known = ", ".join(sorted(profiles)) or "none"
         raise BadUsage(f"{file} has no profile {name!r}; it has: {known}")
     profile = profiles[name]
+    unknown = sorted(profile.keys() - set(_KEYS)) if isinstance(profile, dict) else []
+    if unknown:
+        meant = did_you_mean(unknown[0], _KEYS) or f"; it may have {', '.join(_KEYS)}"
+        raise BadUsage(f"the profile {name!r} in {file} has no key {unknown[0]!r}{meant}")
     if not isinstance(profile, dict) or not all(map(_is_right, profile, profile.values())):
         raise BadUsage(
             f"the profile {name!r} in {file} may have {', '.join(_KEYS)}:"
@@ -117,4 +122,4 @@ def _profiles(file: Path) -> dict[str, Any]:
 
 
 def _is_right(key: str, value: object) -> bool:
-    return key in _KEYS and isinstance(value, bool if key == "sign" else str)
+    return isinstance(value, bool if key == "sign" else str)

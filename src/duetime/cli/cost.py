@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from duetime._english import plural
 from duetime.cli.failures import BadUsage
 from duetime.cli.tables import plain, table
 
@@ -146,7 +147,8 @@ def _heading(work: Workload, prices: Prices) -> str:
     actions, runs = f"{work.actions_per_day:,.12g}", _a_day(work.runs_of_jobs_per_day)
     listed = f"{plain(prices.name)}, {plain(prices.region)}, as of {prices.as_of}"
     return (
-        f"{actions} actions and {runs} runs of jobs a day, in dollars a month.\n"
+        f"{actions} {plural(work.actions_per_day, 'action')} and"
+        f" {runs} {plural(work.runs_of_jobs_per_day, 'run')} of jobs a day, in dollars a month.\n"
         f"Prices: {listed}, without free tiers."
     )
 

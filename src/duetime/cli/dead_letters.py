@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from duetime._english import counted
 from duetime.cli.arguments import client_of
 from duetime.cli.client import Client, Json
 from duetime.cli.filters import Filters, filters_of
@@ -58,7 +59,7 @@ def list_groups(arguments: argparse.Namespace) -> int:
         given = {f"--{name.replace('_', '-')}": value for name, value in filters.items()}
         options = pasted(arguments, {**given, "--group-by": "error", "--cursor": cursor})
         more = f"more may exist: duetime dead-letters list {options}"
-    counts = f"{_counted(len(rows), 'dead letter')} read, on {_counted(len(pages), 'page')}"
+    counts = f"{counted(len(rows), 'dead letter')} read, on {counted(len(pages), 'page')}"
     print_long("\n\n".join([*([_drawn(groups, now)] if groups else []), f"{counts}; {more}"]))
     return 0
 
@@ -104,10 +105,6 @@ def _drawn(groups: Sequence[Json], now: datetime) -> str:
         for group in groups
     ]
     return table(["COUNT", "TYPE OR JOB", "FIRST", "LAST", "EXAMPLE", "ERROR"], rows)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def dismiss(arguments: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from duetime._english import counted, plural
 from duetime.cli.arguments import JOBS, Commands, add_command, add_job, client_of
 from duetime.cli.client import Client, Json
 from duetime.cli.failures import BadUsage
@@ -130,8 +131,9 @@ def _draft_lines(draft: Json, now: datetime) -> Iterator[str]:
     if draft["runs_per_day"] is not None:
         dollars = draft["dollars_per_month"]
         number = f"{draft['runs_per_day']:.3g}"
-        often = f"{number} {'run' if number == '1' else 'runs'} a day"
+        often = f"{number} {plural(float(number), 'run')} a day"
         price = f"{dollars:,.2f}" if dollars >= 1 else f"{dollars:.4f}"
         yield f"{often}, about ${price} a month without the handler's own calls"
     for load in draft["load"][:_SHOWN_RUNS]:
-        yield f"{both(load['at'], now)}: {load['runs']} runs of other jobs ({', '.join(load['jobs'])})"
+        runs = counted(load["runs"], "run")
+        yield f"{both(load['at'], now)}: {runs} of other jobs ({', '.join(load['jobs'])})"

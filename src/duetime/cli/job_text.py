@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
+from duetime._english import plural
 from duetime.cli.action_text import payload, tenant, took, why
 from duetime.cli.client import Json
 from duetime.cli.tables import coloured, facts, plain, table
@@ -135,7 +136,7 @@ def _facts(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
 def _price(dollars: float, runs: float) -> str:
     cents = f"{dollars:,.2f}" if dollars >= 1 else f"{dollars:.2g}"
     often = float(f"{runs:.3g}")  # to three digits
-    return f"{cents} dollars a month, by {often:,g} {'run' if often == 1 else 'runs'} a day"
+    return f"{cents} dollars a month, by {often:,g} {plural(often, 'run')} a day"
 
 
 def _runs(job: Json, now: datetime) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from datetime import datetime
 
+from duetime._english import counted
 from duetime.cli.arguments import JOBS, Commands, add_command, client_of
 from duetime.cli.client import Json
 from duetime.cli.output import print_content
@@ -34,10 +35,10 @@ def load(arguments: argparse.Namespace) -> int:
 
 
 def _listed(found: Json, now: datetime) -> str:
-    counted = "all" if found["is_complete"] else "the first by name"
+    which = "all" if found["is_complete"] else "the first by name"
     heading = (
-        f"{found['jobs']} jobs ({counted}) until {both(found['until'], now)}; capacity {found['capacity']}"
-        f" a minute; minutes with more: {found['minutes_over']}"
+        f"{counted(found['jobs'], 'job')} ({which}) until {both(found['until'], now)};"
+        f" capacity {found['capacity']} a minute; minutes with more: {found['minutes_over']}"
     )
     rows = [
         [both(crowd["at"], now), str(crowd["begin"]), str(crowd["over"]), str(crowd["times"]), _names(crowd)]

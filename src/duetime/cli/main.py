@@ -40,6 +40,7 @@ from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected
 from duetime.cli.parser import BAD_USAGE, CommandParser
 from duetime.cli.suggestions import job_meant
 from duetime.cli.tables import has_caret, plain, plain_lines
+from duetime.environment import has_variables
 from duetime.errors import DuetimeError
 
 FAILED, INTERRUPTED = 1, 130
@@ -88,6 +89,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         command_line.print_help()
         return 0
     try:
+        if has_variables():
+            from duetime.settings import check_variables  # noqa: PLC0415 - most shells have none
+
+            check_variables()
         _require_rich()
         status = int(arguments.run(arguments))
         sys.stdout.flush()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from duetime._english import counted
 from duetime.cli.action_text import listed
 from duetime.cli.arguments import client_of
 from duetime.cli.client import Client, Json
@@ -139,7 +140,7 @@ def agreed(client: Client, verb: BulkVerb, filters: Filters) -> Filters | None:
     print(_shown(verb, found, SystemClock().now()), file=sys.stderr)
     if not found.changed:
         return None
-    print(f"{verb.name} {_counted(len(found.changed))}? [y/N] ", end="", file=sys.stderr, flush=True)
+    print(f"{verb.name} {counted(len(found.changed), 'action')}? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
         return None
     return filters if found.cut_off is None else {**filters, "created_until": found.cut_off}
@@ -168,17 +169,15 @@ def _shown(verb: BulkVerb, found: _Sum, now: datetime) -> str:
     if not found.changed:
         return f"no actions to {verb.name}"
     more = f", the first {FIRST}" if len(found.changed) > FIRST else ""
-    return f"would {verb.name} {_counted(len(found.changed))}{more}:\n{listed(found.changed[:FIRST], now)}"
+    heading = f"would {verb.name} {counted(len(found.changed), 'action')}{more}"
+    return f"{heading}:\n{listed(found.changed[:FIRST], now)}"
 
 
 def _summary(verb: BulkVerb, done: _Sum) -> Iterator[str]:
     stopping = sum(action["status"] == "processing" for action in done.changed)
-    yield f"{verb.done} {_counted(len(done.changed) - stopping)}"
+    yield f"{verb.done} {counted(len(done.changed) - stopping, 'action')}"
     if stopping:
-        yield f"requested {_counted(stopping)} to stop: a running action ends when its handler checks"
+        actions = counted(stopping, "action")
+        yield f"requested {actions} to stop: a running action ends when its handler checks"
     for action in done.left:
         yield f"left {action['id']}: {plain(action['reason'])}"
-
-
-def _counted(many: int) -> str:
-    return f"{many} action{'' if many == 1 else 's'}"

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+from duetime._english import counted
 from duetime._masking import printable_json
 from duetime.cli.arguments import client_of
 from duetime.cli.client import Json
@@ -65,7 +66,7 @@ def print_page(
     lines = [describe(page["items"], now) if page["items"] else unread]
     if (scanned := page.get("scanned")) and page["next_cursor"]:
         until = f", up to {both(scanned['until'], now)}" if scanned["until"] else ""
-        lines.append(f"{scanned['rows']} actions compared{until}; there are more to compare")
+        lines.append(f"{counted(scanned['rows'], 'action')} compared{until}; there are more to compare")
     if page["next_cursor"]:
         given = {f"--{name.replace('_', '-')}": value for name, value in filters.items()}
         given |= {"--limit": arguments.limit, "--cursor": page["next_cursor"]}

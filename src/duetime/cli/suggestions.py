@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from duetime._english import nearest
 from duetime.cli.arguments import JOBS, client_of
 from duetime.cli.failures import CommandFailed, RequestRejected
 
@@ -19,10 +20,8 @@ _MOST_PAGES = 10
 
 def did_you_mean(written: object, known: Iterable[str]) -> str:
     """Return ``; did you mean 'list'?``, or an empty text if nothing is close."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
-
-    near = get_close_matches(str(written), list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    meant = nearest(str(written), known)
+    return f"; did you mean {meant!r}?" if meant else ""
 
 
 def job_meant(arguments: argparse.Namespace, rejected: RequestRejected) -> str:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from duetime._english import counted
 from duetime.cli.arguments import Commands, add_command, client_of
 from duetime.cli.failures import BadUsage, NoResponse
 from duetime.cli.output import print_json
@@ -156,7 +157,7 @@ def _histogram(measured: Measures) -> str:
         f"  {name:>10}  {count:>3}  {'#' * round(_BAR * count / most)}".rstrip()
         for name, count in bars.items()
     ]
-    return "\n".join([f"lateness of {total} runs", *lines])
+    return "\n".join([f"lateness of {counted(total, 'run')}", *lines])
 
 
 def _ahead(bounds: tuple[float, float] | None) -> str:

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from duetime._english import counted
 from duetime.actions.usage_quotas import UsageQuotas
 from duetime.clock import Clock
 from duetime.declare.handler import Handler
@@ -276,7 +277,7 @@ class InProcessCloud(ABC):
             lambda until: {"ahead": turns.rest(until)},
         )
         done = in_turn(parts, stop_at, self.backends.clock)
-        return f"sent {done['swept'].sent}, attended to {done['maintained'].attended} jobs"
+        return f"sent {done['swept'].sent}, maintained {counted(done['maintained'].attended, 'job')}"
 
     def _catch_up(self, stop_at: datetime) -> str:
         steps = self.steps
@@ -289,7 +290,7 @@ class InProcessCloud(ABC):
         done = in_turn(parts, stop_at, self.backends.clock)
         swept, maintained, repaired = done["swept"], done["maintained"], done["repaired"]
         changed = len(repaired.removed) + len(repaired.set)
-        return f"sent {swept.sent}, attended to {maintained.attended} jobs, repaired {changed}"
+        return f"sent {swept.sent}, maintained {counted(maintained.attended, 'job')}, repaired {changed}"
 
     def _recount(self, stop_at: datetime) -> str:
         return self.steps.recount(stop_at=stop_at).in_words()

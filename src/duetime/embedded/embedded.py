@@ -22,7 +22,7 @@ from duetime.ids import tenant
 from duetime.model.quota import has_quotas
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
-from duetime.settings import Settings
+from duetime.settings import Settings, check_variables
 
 if TYPE_CHECKING:
     from duetime.app import App
@@ -74,6 +74,7 @@ class Engine:
         tenants: str = "",
         **options: Any,
     ) -> None:
+        check_variables()
         self.clock, self.settings = SystemClock(), Settings(worker_batch=worker_batch, tenants=tenants)
         self._woken = threading.Event()
         self._stopped = False

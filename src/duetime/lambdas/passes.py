@@ -15,17 +15,18 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from duetime._english import counted
 from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
 from duetime.aws.damaged_rows import DamagedRows
 from duetime.aws.stuck_work import StuckWork
 from duetime.clock import Clock, SystemClock
-from duetime.declare.job_rules import RESERVED
 from duetime.ids import JobName
 from duetime.jobs.known_region import KnownRegion
 from duetime.lambdas.context import LambdaContext, time_left
 from duetime.lambdas.metrics_buffer import MetricsBuffer, WriteMetrics, published, write_metrics
 from duetime.lambdas.standby import if_active
+from duetime.model.built_in import RESERVED
 from duetime.ports.backends import Backends
 from duetime.ports.meter import Meter
 from duetime.settings import Settings
@@ -135,14 +136,14 @@ class PassSteps:
 
 
 def in_words(done: Mapping[str, Any]) -> str:
-    """Return what a pass did, in a line: ``sent 3, attended to 2 jobs``."""
+    """Return what a pass did, in a line: ``sent 3, maintained 2 jobs``."""
     attended, removed, again = done["attended"], len(done.get("removed", ())), len(done.get("set_again", ()))
     words = [
         f"sent {done['sent'] + done.get('ahead', 0)}",
-        f"attended to {attended} job{'' if attended == 1 else 's'}",
+        f"maintained {counted(attended, 'job')}",
     ]
     if removed or again:
-        words.append(f"removed {removed} strays, set wakes of {again} jobs again")
+        words.append(f"removed {counted(removed, 'stray')}, set wakes of {counted(again, 'job')} again")
     words += [f"set aside {aside['number']} of the queue {aside['queue']}" for aside in done["set_aside"]]
     if left := [*done["failed_shards"], *done["failed_jobs"]]:
         words.append(f"left for the next: {', '.join(left)}")

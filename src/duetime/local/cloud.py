@@ -67,6 +67,7 @@ from duetime.model.priority import is_high_queue
 from duetime.model.quota import has_quotas
 from duetime.model.selection import LARGEST_PAGE
 from duetime.scheduler import Scheduler
+from duetime.settings import check_variables
 
 _CONSOLE = ConsoleConfig(PREFIX.removeprefix("/"), links=(("Outbox", OUTBOX), ("This local cloud", START)))
 
@@ -115,6 +116,7 @@ class LocalCloud:
 
     def start(self) -> None:
         """Start everything and return when it answers; a failed start is undone."""
+        check_variables()
         with ExitStack() as undo:
             self._server = Server(self.options.port)
             undo.callback(self._server.stop)

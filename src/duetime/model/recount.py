@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from duetime import instant
+from duetime._english import counted
 
 BOOKMARK, REPORT, BEGUN = "recount", "report", "begun"
 """The bookmark, and its marks: the last complete report, and one that a later pass goes on with."""
@@ -119,7 +120,11 @@ class RecountReport:
 
     def in_words(self) -> str:
         """Return the result in a line: ``12 jobs, 340 nominal times, 0 findings``."""
-        words = [f"{self.jobs} jobs", f"{sum(self.times.values())} nominal times", f"{self.found} findings"]
+        words = [
+            counted(self.jobs, "job"),
+            counted(sum(self.times.values()), "nominal time"),
+            counted(self.found, "finding"),
+        ]
         if self.unread:
             words.append(f"not read: {', '.join(self.unread)}")
         if self.next_job:

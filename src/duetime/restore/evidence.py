@@ -30,6 +30,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from duetime import instant
+from duetime._english import counted
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.audit import AuditEntry
 from duetime.model.job import Job, JobRef
@@ -163,7 +164,8 @@ def _previous_change(known: Evidence, row: Action) -> Judgement | None:
         return None
     return Judgement(
         Verdict.CHANGED,
-        f"{found.status} in {known.previous_table}, due {_at(found.due_at)}, {len(found.attempts)} runs",
+        f"{found.status} in {known.previous_table}, due {_at(found.due_at)},"
+        f" {counted(len(found.attempts), 'run')}",
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from duetime import ids, instant
+from duetime._english import counted
 from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
 from duetime.aws.function_logs import LoggedTransition, logged_transitions
@@ -123,7 +124,7 @@ class Gather:
             sources={
                 "previous actions table": tables.previous_actions or "none",
                 "previous jobs table": tables.previous_jobs or "none",
-                "logs": "not read" if transitions is None else f"{len(transitions)} transitions",
+                "logs": "not read" if transitions is None else counted(len(transitions), "transition"),
                 "audit trail, statistics of jobs": "restored too: no evidence" if tables.jobs else "read",
                 "timers": "none: timers=wheel" if timers is None else f"{len(timers)} set",
             },

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from duetime._english import counted
+
 STOP, FIRST_ERASE = 0, 1
 """Rounds of an erase. Round 0 stops the tenant's work; the others erase what they find."""
 
@@ -112,7 +114,7 @@ def left_after(unknown: int, *, keep_audit: bool, running: int = 0, found: int =
     """
     lines = []
     if running:
-        lines.append(f"{running} running actions: repeat the command when they have ended")
+        lines.append(f"{counted(running, 'running action')}: repeat the command when they have ended")
     if found:
         lines.append("items that callers write meanwhile: stop them, and repeat the command")
     if keep_audit:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from duetime import instant
+from duetime._english import counted
 from duetime.settings import SHORTEST_KEY_TTL
 from duetime.verify.lab import Json
 from duetime.verify.trial import (
@@ -46,7 +47,7 @@ def _at_boundaries(trial: Trial) -> None:
 def _at_most_late(trial: Trial) -> str:
     executed_once(trial.rows)
     latest = max(map(lateness, trial.rows))
-    actual = f"{len(trial.rows)} runs, at most {milliseconds(latest):.0f} ms late"
+    actual = f"{counted(len(trial.rows), 'run')}, at most {milliseconds(latest):.0f} ms late"
     if latest > LATEST:
         raise Failed(actual)
     return actual
@@ -148,7 +149,7 @@ def _repeat(trial: Trial) -> None:
 
 def _one_action(trial: Trial) -> str:
     if len(trial.ids) > 1:
-        raise Failed(f"{len(trial.ids)} actions")
+        raise Failed(counted(len(trial.ids), "action"))
     executed_once(trial.rows)
     return "one action, one run"
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode, urljoin
 
+from duetime._english import counted
 from duetime.verify.trial import Result, State
 
 Fetch = Callable[[str], tuple[int, bytes]]
@@ -39,7 +40,7 @@ def check_pages(url: str, fetch: Fetch, *, is_named: bool) -> list[Result]:
     if broken or status != _OK:
         problem = f"missing: {', '.join(broken or ['config.json'])}"
         return [Result(_CONSOLE, "failed", expected, problem, "build the console, and deploy again")]
-    loaded = Result(_CONSOLE, "ok", expected, f"the page and {len(assets)} files")
+    loaded = Result(_CONSOLE, "ok", expected, f"the page and {counted(len(assets), 'file')}")
     return [loaded, _sign_in(json.loads(written)["sign_in"], url, fetch)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from duetime._english import counted
 from duetime.aws.alarm_route import Alarms
 from duetime.errors import DuetimeError
 from duetime.verify.lab import Json
@@ -74,7 +75,9 @@ def alarms_reach_someone(prefix: str, run_id: str) -> Result:
         return Result(
             name, "failed", expected, str(error), "use credentials that may read CloudWatch and SNS"
         )
-    return Result(name, "ok", expected, f"{len(routes)} alarms; {fired} was fired: look for its message")
+    return Result(
+        name, "ok", expected, f"{counted(len(routes), 'alarm')}; {fired} was fired: look for its message"
+    )
 
 
 _NO_ALARMS = "name the deployment's prefix: --prefix"

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 from duetime import instant
+from duetime._english import counted
 from duetime.errors import DuetimeError
 from duetime.model.built_in import worker_of
 from duetime.verify.lab import FINAL, Json, Lab
@@ -145,7 +146,7 @@ def executed_once(rows: Iterable[Json]) -> None:
     for row in rows:
         settled(row, "executed")
         if len(row["attempts"]) != 1:
-            raise Failed(f"{len(row['attempts'])} runs of {row['id']}")
+            raise Failed(f"{counted(len(row['attempts']), 'run')} of {row['id']}")
         if lateness(row) < timedelta(0):
             raise Failed(f"{row['id']} ran {-milliseconds(lateness(row)):.0f} ms before it was due")
 
@@ -157,7 +158,7 @@ def outcomes(row: Json, expected: Sequence[str]) -> str:
         Failed: they are others.
     """
     found = [attempt["outcome"] for attempt in row["attempts"]]
-    actual = f"{len(found)} runs: {', '.join(found)}"
+    actual = f"{counted(len(found), 'run')}: {', '.join(found)}"
     if found != [*expected]:
         raise Failed(actual)
     return actual

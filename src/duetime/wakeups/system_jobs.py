@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from duetime import ids, instant
+from duetime._english import counted
 from duetime.clock import Clock
 from duetime.errors import BackendUnavailable, truncate
 from duetime.ids import SYSTEM_TENANT, JobName
@@ -63,7 +64,7 @@ def rate_expression(interval: timedelta) -> str:
     """Return EventBridge's form, such as ``rate(6 hours)``, in the largest unit that divides the interval."""
     unit, length = next((unit, length) for unit, length in _UNITS if not interval % length)
     count = interval // length
-    return f"rate({count} {unit}{'' if count == 1 else 's'})"
+    return f"rate({counted(count, unit)})"
 
 
 def definitions(settings: Settings) -> tuple[Definition, ...]:
