@@ -1,4 +1,4 @@
-"""Mask secrets in the texts of failures, and escape control characters. Pure.
+"""Mask secrets in the texts of failures, and escape control characters. Pure; imports nothing of duetime.
 
 `duetime.errors.truncate` masks every text before it cuts it, so a secret is never cut in its middle. Three
 kinds of text are masked:
@@ -20,8 +20,6 @@ from contextvars import ContextVar
 from functools import cache
 from typing import NamedTuple
 
-from duetime._lazy_property import lazy_property
-
 MASKED = "[redacted]"
 """In place of a secret; a masked text stays as it is when it is masked again."""
 
@@ -40,11 +38,7 @@ class _Hidden:
     """What a block hides; its values are read at the first text."""
 
     def __init__(self, values: Callable[[], Iterable[object]], patterns: Sequence[str]) -> None:
-        self._values, self.patterns = values, patterns
-
-    @lazy_property
-    def needles(self) -> Sequence[str]:
-        return _needles(tuple(self._values()))
+        self.needles, self.patterns = cache(lambda: _needles(tuple(values()))), patterns
 
 
 _hidden: ContextVar[_Hidden | None] = ContextVar("what the present run hides", default=None)
@@ -63,7 +57,7 @@ def hiding(values: Callable[[], Iterable[object]], patterns: Iterable[str]) -> I
 def masked(text: str, limit: int | None = None) -> str:
     """Return the text without secrets; with a `limit`, no more of it than that and a margin is searched."""
     hidden = _hidden.get()
-    needles = () if hidden is None else hidden.needles
+    needles = () if hidden is None else hidden.needles()
     if limit is not None:
         text = text[: limit + _WINDOW + max(map(len, needles), default=0)]
     for needle in needles:
