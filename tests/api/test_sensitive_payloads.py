@@ -49,7 +49,7 @@ def test_a_sensitive_value_is_redacted_for_callers_without_the_permission(charge
 def test_a_value_under_an_alias_is_shown_under_the_name_of_its_field(charges):
     made = charges.schedule({"purse": SECRET})
     assert (made["payload"]["wallet"], made["redacted"]) == (REDACTED, ["wallet"])
-    assert charges.ask("GET", f"/actions/{made['id']}", "readers").json["payload"]["purse"] == SECRET
+    assert charges.ask("GET", f"/actions/{made['id']}", "readers").json["payload"]["wallet"] == SECRET
 
 
 def test_empty_values_are_not_listed_as_redacted(charges):
