@@ -22,7 +22,7 @@ class NoQueues:
         return "default-high" if is_high else "default"
 
 
-def claim_of(store, *, jitter_draw=0.5, queues=None, now=NOON):
+def claim_of(store, *, jitter_draw=0.5, queues=None, now=NOON, paused=UNPAUSED):
     """A worker's claim; what it passes on is sent to the queues."""
     queues = queues or NoQueues()
     pass_slots = PassSlots(store, queues, queues, clock=TurnedClock(now), skew=SKEW)
@@ -31,5 +31,5 @@ def claim_of(store, *, jitter_draw=0.5, queues=None, now=NOON):
         pass_slots,
         jitter_draw=lambda: jitter_draw,
         retention=timedelta(days=30),
-        paused=UNPAUSED,
+        paused=paused,
     )

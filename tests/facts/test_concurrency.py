@@ -108,7 +108,8 @@ def test_action_beyond_a_full_line_joins_its_tail_and_checks_as_the_others_do(st
         assert look(store, action, waited * SECOND) == Waiting(seconds)
         assert slots_of(store).waiting == tuple(row.id for row in line)
         assert slots_of(store).has_tail
-        assert [entry.action_id for entry in store.tail(ACME, KEY, limit=9)] == [action.id]
+        (entry,) = store.tail(ACME, KEY, limit=9)
+        assert (entry.action_id, entry.joined_at) == (action.id, NOON + waited * SECOND)
 
 
 def keep_alive(store, run):
@@ -202,6 +203,11 @@ def test_message_is_replaced_until_sweep_has_sent_another(store, late, sent_agai
     sweep = NOON + sent_again + 5 * MINUTE
     assert next_message(first, sweep, SETTINGS) == first
     assert next_message(first, sweep + 5 * MINUTE + timedelta(seconds=1), SETTINGS) is None
+
+
+def test_message_of_action_that_is_overdue_by_half_a_deep_sweep_is_replaced_until_the_next_one(store):
+    now = NOON + DEEPEST / 2
+    assert next_message(message_of(keyed(store)), now, SETTINGS).replaced_until > now + DEEPEST
 
 
 def test_message_of_long_overdue_action_is_replaced_until_next_deep_sweep(store):

@@ -6,10 +6,16 @@ from datetime import timedelta
 import pytest
 
 from duetime.errors import BackendUnavailable
+from duetime.jobs.known_pauses import KnownPauses
+from duetime.memory.work_pauses import MemoryWorkPauses
 from duetime.model.action import ActionRef, Status
-from duetime.model.lease import SettleResult
+from duetime.model.active_region import FENCES
+from duetime.model.expiry import Expiry
+from duetime.model.lease import LeaseHeld, MustBeAlone, SettleResult
 from duetime.model.run import WorkerDied
-from duetime.model.slots import MOST_WAITING, tail_position
+from duetime.model.slots import FEW_WAITING, MOST_WAITING, tail_position
+from duetime.model.work_pause import PauseScope, WorkPause
+from duetime.ports.actions import DamagedRow
 from duetime.ports.wakeups import DueMessage
 from duetime.testing.contract.slots import (
     KEY,
@@ -27,15 +33,20 @@ from duetime.testing.contract.specimens import (
     CALLER,
     EXPIRY,
     NOON,
+    ORPHANED_AT,
     SECOND,
+    TICK,
     end,
     fresh,
+    put,
     stored_row,
     terms,
 )
 from duetime.testing.turned_clock import TurnedClock
+from duetime.wakeups.due_messages import message_of
 from duetime.worker.claim_results import ClaimWon, Waiting
 from duetime.worker.pass_slots import PassSlots
+from duetime.worker.paused_work import Held, PausedWork
 from duetime.worker.rate_turn import StartsAt
 from tests.hooked import Hooked
 from tests.slots import NoQueues, claim_of
@@ -59,6 +70,288 @@ def test_a_message_of_a_row_that_is_gone_claims_nothing(store):
     gone = fresh(store)
     message = DueMessage(ref=gone.ref, type=gone.type, due_at=NOON, generation=1)
     assert claim_of(store)(message, terms()) is None
+
+
+@pytest.mark.parametrize("key", [None, KEY])
+def test_a_message_of_a_settled_action_writes_nothing(store, hooked, key):
+    action = keyed(store) if key else put(store, fresh(store))
+    store.cancel(action, by=CALLER, at=NOON, kept_until=EXPIRY)
+    hooked.hooks |= {"claim": refuses} | ({} if key else {"key_slots": refuses})
+    assert claim_of(hooked)(message_of(action), terms()) is None
+
+
+@pytest.mark.parametrize("key", [None, KEY])
+def test_a_message_of_an_action_that_runs_waits_for_the_end_of_its_lease_and_writes_nothing(
+    store, hooked, key
+):
+    action = keyed(store) if key else put(store, fresh(store))
+    claim_of(store)(message_of(action), terms())
+    run = stored_row(store, action.ref)
+    hooked.hooks |= {"claim": refuses, "key_slots": refuses}
+    now = NOON + SECOND
+    assert claim_of(hooked, now=now)(message_of(action), terms(now)) == LeaseHeld(run.lease_until)
+    assert claim_of(hooked, now=now).with_slot(run, terms(now)) == LeaseHeld(run.lease_until)
+
+
+def test_a_dead_run_that_is_paused_waits_for_the_pause_and_not_for_a_process_of_its_own(store):
+    action, pauses = put(store, fresh(store)), MemoryWorkPauses()
+    claim_of(store)(message_of(action), terms())
+    alone = replace(terms(ORPHANED_AT), shares_process=True)
+    paused = PausedWork(KnownPauses(pauses, TurnedClock(ORPHANED_AT)), "default")
+    claim = claim_of(store, now=ORPHANED_AT, paused=paused)
+    assert claim(message_of(action), alone) == MustBeAlone(recoveries=0)
+    pauses.begin(
+        WorkPause(id="p", scope=PauseScope.TENANT, name=ACME, reason="an audit", by="ann", since=NOON)
+    )
+    paused = PausedWork(KnownPauses(pauses, TurnedClock(ORPHANED_AT)), "default")
+    assert isinstance(claim_of(store, now=ORPHANED_AT, paused=paused)(message_of(action), alone), Held)
+
+
+@pytest.mark.parametrize("late", [TICK, timedelta(0)], ids=["not due", "due"])
+def test_an_expired_action_is_skipped_once_it_is_due(store, late):
+    action = put(store, replace(fresh(store, due_at=NOON + late), expires_at=NOON - TICK))
+    assert claim_of(store)(message_of(action), terms()) is None
+    row = stored_row(store, action.ref)
+    is_skipped = not late
+    assert (row.status is Status.SKIPPED) is is_skipped
+    assert row.changed_at == (NOON if is_skipped else None)
+    assert row.kept_until == (NOON + timedelta(days=30) if is_skipped else None)
+
+
+def test_a_claim_of_a_row_as_read_does_not_read_it_again(store, hooked):
+    hooked.hooks["get_rows"] = refuses
+    assert isinstance(claim_of(hooked).with_slot(keyed(store), terms()), ClaimWon)
+
+
+def test_a_row_that_another_region_has_claimed_since_takes_no_slot(store):
+    action = keyed(store)
+    store.write(action, replace(action, fence=2 * FENCES))
+    row = stored_row(store, action.ref)
+    assert claim_of(store).with_slot(row, replace(terms(), epoch=1)) is None
+    assert (stored_row(store, action.ref), holders(store)) == (row, set())
+
+
+def test_a_claim_under_an_epoch_needs_the_fence_and_the_generation_that_it_read(store, hooked):
+    seen, action = [], put(store, fresh(store))
+    store.write(action, replace(action, fence=3, generation=4))
+    hooked.hooks["claim"] = lambda _claim, _ref, given: seen.append((given.fence, given.generation))
+    of_type = replace(terms(), expiry=Expiry(timedelta(hours=1)))
+    claim_of(hooked)(message_of(action), of_type)
+    claim_of(hooked)(message_of(action), terms())
+    assert seen == [(3, 4), (3, None)]
+
+
+def test_an_action_that_has_settled_since_its_read_gives_its_slot_up(store):
+    run = holding(store)
+    store.settle(run, end(Status.EXECUTED))
+    assert claim_of(store).with_slot(stored_row(store, run.ref), terms()) is None
+    assert holders(store) == set()
+
+
+def test_a_run_to_which_a_slot_was_passed_reads_no_line_and_takes_no_slot(store, hooked):
+    run, (first, _) = holding(store), waiting(store, 2)
+    assert store.move_slots(move_of(store, run, first))
+    hooked.hooks |= {"get_rows": refuses, "take_slot": refuses}
+    won = claim_of(hooked).with_slot(first, terms())
+    assert won.token == first.fence
+
+
+def test_a_claim_with_a_slot_has_its_payload(store):
+    action = keyed(store, payload_offloaded=True)
+    (row,) = store.get_rows([action.ref])
+    read = []
+    assert row.payload is None
+    hooked = Hooked(store)
+    hooked.hooks["get"] = lambda get, ref: read.append(ref) or get(ref)
+    assert claim_of(hooked).with_slot(row, terms()).action.payload == store.get(action.ref).payload
+    assert isinstance(claim_of(hooked).with_slot(keyed(store, key="other"), terms()), ClaimWon)
+    assert read == [action.ref]
+
+
+def test_a_damaged_holder_loses_its_slot_once_its_lease_has_ended(store, hooked):
+    run, action = holding(store), keyed(store)
+    damaged_run, evicted = DamagedRow(run.ref, "no status", None, run.lease_until), []
+
+    def damage(get_rows, refs, *, damaged):
+        if run.ref not in refs:
+            return get_rows(refs, damaged=damaged)
+        damaged.append(damaged_run)
+        return []
+
+    hooked.hooks |= {"get_rows": damage, "evict": lambda _evict, _move, row: evicted.append(row)}
+    before = ORPHANED_AT - TICK
+    assert isinstance(claim_of(hooked, now=before).with_slot(action, terms(before)), Waiting)
+    assert not evicted
+    claim_of(hooked, now=ORPHANED_AT).with_slot(action, terms(ORPHANED_AT))
+    assert {*evicted} == {damaged_run}
+
+
+def test_an_action_without_a_rate_is_claimed_beside_a_pause_of_a_rate_key(store):
+    pauses, action = MemoryWorkPauses(), put(store, fresh(store))
+    pauses.begin(
+        WorkPause(id="p", scope=PauseScope.RATE_KEY, name="mail", reason="an audit", by="ann", since=NOON)
+    )
+    paused = PausedWork(KnownPauses(pauses, TurnedClock(NOON)), "default")
+    assert isinstance(claim_of(store, paused=paused)(message_of(action), terms()), ClaimWon)
+
+
+def counted(method_calls):
+    """A hook that notes each call."""
+
+    def call(method, *given, **more):
+        method_calls.append(given)
+        return method(*given, **more)
+
+    return call
+
+
+def with_tail(store, *rows):
+    """Put rows into the tail of the line, the first one due first."""
+    store.mark_tail(ACME, KEY, NOON)
+    for place, row in enumerate(rows):
+        due = replace(row, due_at=NOON - (len(rows) - place) * SECOND)
+        store.write(row, due)
+        store.join_tail(due, NOON)
+
+
+def ended(store, run):
+    """Settle a run, and return the token of its slot."""
+    store.settle(run, end(Status.EXECUTED))
+    return slots_of(store).holders[run.id]
+
+
+def test_a_claim_passes_a_free_slot_over_a_page_of_the_tail_that_waits_no_more(store, hooked):
+    gone, last, late = [keyed(store) for _ in range(30)], keyed(store), keyed(store)
+    with_tail(store, *gone, last)
+    for row in gone:
+        store.cancel(stored_row(store, row.ref), by=CALLER, at=NOON, kept_until=EXPIRY)
+    moves = []
+    hooked.hooks["move_slots"] = counted(moves)
+    assert isinstance(claim_of(hooked).with_slot(late, terms()), Waiting)
+    assert holders(store) == {last.id}
+    assert not any(move.is_empty for (move,) in moves)
+
+
+def test_a_claim_that_passes_a_slot_on_reads_no_tail_that_is_not_there(store, hooked):
+    run, (first,) = holding(store), waiting(store)
+    assert store.move_slots(move_of(store, run))
+    hooked.hooks["tail"] = refuses
+    assert isinstance(claim_of(hooked).with_slot(keyed(store), terms()), Waiting)
+    assert holders(store) == {first.id}
+
+
+def test_a_run_that_frees_its_slot_reads_no_tail_that_is_not_there(store, hooked):
+    run = holding(store)
+    hooked.hooks["tail"] = refuses
+    pass_slots(hooked).free(run, ended(store, run))
+    assert holders(store) == set()
+
+
+def test_a_run_that_passes_its_slot_to_a_long_line_reads_no_tail(store, hooked):
+    run, line = holding(store), waiting(store, FEW_WAITING + 1)
+    with_tail(store, keyed(store))
+    hooked.hooks["tail"] = refuses
+    pass_slots(hooked).free(run, ended(store, run))
+    assert holders(store) == {line[0].id}
+
+
+def test_an_action_that_joins_a_tail_while_it_ends_is_found_though_the_slot_is_passed(store, hooked):
+    run, (first,), late = holding(store), waiting(store), keyed(store)
+    with_tail(store)
+
+    def joined(move_slots, move):
+        del hooked.hooks["move_slots"]
+        assert move.ends_tail
+        store.join_tail(late, NOON)
+        return move_slots(move)
+
+    hooked.hooks["move_slots"] = joined
+    pass_slots(hooked).free(run, ended(store, run))
+    slots = slots_of(store)
+    assert ({*slots.holders}, slots.waiting) == ({first.id}, (late.id,))
+
+
+def test_a_tail_that_nobody_can_leave_is_marked_once(store, hooked):
+    run, holder = holding(store, limit=2), holding(store, limit=2)
+    with_tail(store, *(keyed(store) for _ in range(MOST_WAITING + 5)))
+    marks = []
+    hooked.hooks["mark_tail"] = counted(marks)
+    pass_slots(hooked).free(run, ended(store, run))
+    assert len(marks) == 1
+    assert (holders(store), len(slots_of(store).waiting)) == ({holder.id}, MOST_WAITING)
+
+
+def test_a_slot_that_becomes_free_while_a_tail_is_marked_again_is_passed_to_the_line(store, hooked):
+    run, late = holding(store), keyed(store)
+    with_tail(store)
+    line = []
+
+    def joined(tail, *key, limit):
+        if not line and not slots_of(store).has_tail:
+            other = holding(store)
+            line.extend(waiting(store, FEW_WAITING + 1))
+            store.join_tail(late, NOON)
+            assert store.move_slots(move_of(store, other))
+        return tail(*key, limit=limit)
+
+    hooked.hooks["tail"] = joined
+    pass_slots(hooked).free(run, ended(store, run))
+    assert holders(store) == {line[0].id}
+
+
+def test_a_slot_is_passed_to_the_first_alone_and_to_none_behind_one_that_still_waits(store):
+    run, other = holding(store, limit=2), holding(store, limit=2)
+    (first, second), (wide,) = waiting(store, 2), waiting(store, limit=2)
+    assert store.move_slots(move_of(store, other))
+    pass_slots(store).free(run, ended(store, run))
+    assert (holders(store), slots_of(store).waiting) == ({first.id}, (second.id, wide.id))
+
+
+def test_a_slot_is_passed_to_none_of_the_tail_behind_one_that_still_waits(store):
+    run, (first,) = holding(store), waiting(store)
+    second, wide = keyed(store), keyed(store, limit=2)
+    with_tail(store, second, wide)
+    pass_slots(store).free(run, ended(store, run))
+    assert (holders(store), slots_of(store).waiting) == ({first.id}, (second.id, wide.id))
+
+
+def test_a_slot_that_fits_none_of_a_long_line_is_passed_to_the_first_that_fits_in_the_tail(store):
+    run, holder = holding(store, limit=2), holding(store, limit=2)
+    line, wide = waiting(store, FEW_WAITING + 1), keyed(store, limit=2)
+    with_tail(store, wide)
+    pass_slots(store).free(run, ended(store, run))
+    assert holders(store) == {holder.id, wide.id}
+    assert slots_of(store).waiting == tuple(row.id for row in line)
+
+
+def test_a_short_line_is_filled_up_to_its_bound(store):
+    run, line = holding(store), waiting(store, FEW_WAITING)
+    tail = [keyed(store) for _ in range(MOST_WAITING)]
+    with_tail(store, *tail)
+    pass_slots(store).free(run, ended(store, run))
+    in_order = [row.id for row in (*line[1:], *tail)]
+    assert slots_of(store).waiting == tuple(in_order[:MOST_WAITING])
+    assert [entry.action_id for entry in store.tail(ACME, KEY, limit=99)] == in_order[MOST_WAITING:]
+
+
+def test_a_tail_that_filled_a_page_keeps_its_mark(store):
+    """There may be a next page."""
+    run, _ = holding(store), waiting(store)
+    with_tail(store, *(keyed(store) for _ in range(25)))
+    pass_slots(store).free(run, ended(store, run))
+    assert slots_of(store).has_tail
+    assert len(slots_of(store).waiting) == MOST_WAITING
+
+
+def test_an_action_that_is_in_line_twice_gets_one_slot_and_one_message(store):
+    runs = [holding(store, limit=2) for _ in range(2)]
+    (twice,) = waiting(store, limit=2)
+    assert store.wait_for_slot(twice, slots_of(store))
+    (second,), queues = waiting(store, limit=2), NoQueues()
+    for run in runs:
+        pass_slots(store, queues=queues).free(run, ended(store, run))
+    assert (holders(store), slots_of(store).waiting) == ({twice.id, second.id}, ())
+    assert sent_refs(queues) == [twice.ref, second.ref]
 
 
 def test_a_run_that_may_not_start_yet_takes_no_slot(store):

@@ -115,7 +115,7 @@ class ClaimOneShot:
         return False
 
     def _blocked(self, row: Action, terms: ClaimTerms) -> Held | LeaseHeld | MustBeAlone | None:
-        if row.is_handed_over and row.lease_until and not terms.may_take_over(row):
+        if row.lease_until and not terms.may_take_over(row):
             return LeaseHeld(row.lease_until)  # found without a write, however often its message comes
         held = self._paused.hold_of_row(row, terms)
         return MustBeAlone(row.recoveries) if held is None and terms.must_be_alone(row) else held
@@ -164,9 +164,9 @@ class ClaimOneShot:
     def _try(
         self, row: Action | None, terms: ClaimTerms, turn: RateTurn | None
     ) -> ClaimWon | LeaseHeld | StartRefused | Conflict | None:
-        if row is None or row.concurrency_key is None or terms.is_fenced_off(row):
+        if row is None or terms.is_fenced_off(row):
             return None
-        if row.status is Status.PROCESSING and row.lease_until is not None:
+        if row.lease_until is not None:
             if not terms.may_take_over(row):
                 return LeaseHeld(row.lease_until)
         elif row.status is not Status.PENDING or row.due_at > terms.now:
@@ -175,17 +175,16 @@ class ClaimOneShot:
         elif self._has_expired(row, terms):
             self._skip_expired(row, terms)
             return None
-        return self._contend(row, row.concurrency_key, terms, turn)
+        return self._contend(row, terms, turn)
 
     def _contend(
-        self, row: Action, key: str, terms: ClaimTerms, turn: RateTurn | None
+        self, row: Action, terms: ClaimTerms, turn: RateTurn | None
     ) -> ClaimWon | Waiting | StartRefused | Conflict | None:
         """Begin a run with a slot, take a slot, or join the line of those that wait for one."""
-        slots = self._actions.key_slots(row.tenant_id, key)
+        slots = self._actions.key_slots(row.tenant_id, row.concurrency_key or "")
         if slots.is_full_for(row):
             return CHANGED if self._evict_dead(row, slots, terms) else self._join_line(row, slots, terms)
-        is_next = row.id in slots.holders or not (slots.waiting or slots.has_tail)
-        if not is_next and self._pass.fill(slots, row.id):
+        if row.id not in slots.holders and self._pass.fill(slots, row.id):
             return CHANGED
         if turn and (refused := turn(row, terms)):
             if not isinstance(refused, StartsAt):
@@ -196,7 +195,7 @@ class ClaimOneShot:
         claimed = transition.started(row, terms)
         if not self._actions.claim_row(row, claimed):
             return CHANGED
-        if claimed.payload_offloaded and claimed.payload is None:
+        if claimed.payload is None:
             stored_row = self._actions.get(claimed.ref)
             claimed = replace(claimed, payload=stored_row.payload if stored_row else None)
         return replace(_won(claimed, terms), token=row.fence)

@@ -49,8 +49,8 @@ class PassSlots:
     def free(self, run: Action, token: int) -> None:
         """Free the slot of a run that is settled, unless its action has begun again with it.
 
-        If the slot has another token, its action has taken it again: for a retry, or for a take-over that lost
-        its race. Then the row decides.
+        If the slot has another token, its action has taken it again: for a retry, or for a take-over that
+        lost its race. Then the row decides.
 
         Args:
             run: the run, as it was claimed.
@@ -146,8 +146,6 @@ class PassSlots:
 
     def _leave_tail(self, move: SlotMove) -> None:
         """Remove the entries that a move needs no more. One that stays is found and removed again."""
-        if not move.tail_left:
-            return
         try:
             self._actions.leave_tail(move.before.tenant_id, move.before.key, move.tail_left)
         except DuetimeError as error:
@@ -237,8 +235,7 @@ class _Choice:
         if len(self._held) < row.concurrency_limit:
             self._held.add(row.id)
             self.passed.append(row)
-            # the slot that was freed is taken
-            self.is_over = self._freed is not None and len(self._held) == len(self._slots.holders)
+            self.is_over = self._freed is not None  # the slot that it left is taken
             return True
         self.is_over = bool(self.passed)  # the next ones wait behind this one
         return False
