@@ -254,7 +254,7 @@ class FaultyCloud(JournaledCloud):
         lateness = [now - due_at for shard in self.store.unsettled().values() for due_at in shard]
         since = now - self._swept_at + self.dice.faults.skew
         try:
-            pauses = self.pauses.list() if lateness else ()
+            pauses = self.pauses.by_id.values() if lateness else ()
         except DuetimeError:
             return True  # the sweep fails as it would
         looks = (at for pause in pauses for at in pause.looks(bands(self.settings), self.settings.clock_skew))
