@@ -25,7 +25,7 @@ class Retry(DuetimeError):
     code = "retry"
 
     def __init__(
-        self, after: Duration | None = None, reason: str = "the handler asked for another attempt"
+        self, after: Duration | None = None, reason: str = "the handler requested another attempt"
     ) -> None:
         self.after = None if after is None else duration("Retry(after=…)", after)
         super().__init__(reason)

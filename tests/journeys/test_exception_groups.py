@@ -64,9 +64,9 @@ def test_a_cancel_comes_before_errors():
 @pytest.mark.parametrize(
     ("errors", "seconds", "message"),
     [
-        ([Retry(30), Retry(90), Retry(10)], 90, "the handler asked for another attempt; and 2 more"),
-        ([Retry(30)], 30, "the handler asked for another attempt"),
-        ([Retry(30), Retry()], 60, "the handler asked for another attempt; and 1 more"),
+        ([Retry(30), Retry(90), Retry(10)], 90, "the handler requested another attempt; and 2 more"),
+        ([Retry(30)], 30, "the handler requested another attempt"),
+        ([Retry(30), Retry()], 60, "the handler requested another attempt; and 1 more"),
         ([Retry(30), ValueError("row 17 is bad")], 60, "ValueError: row 17 is bad; and 1 more"),
         ([Retry(90), ValueError("row 17 is bad")], 90, "ValueError: row 17 is bad; and 1 more"),
         ([ValueError("row 17 is bad"), KeyError("x")], 60, "ValueError: row 17 is bad; and 1 more"),

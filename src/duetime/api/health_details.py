@@ -272,7 +272,7 @@ class HealthDetailsRoutes(RouteGroup):
         return CountView(count=len(late), more=len(late) == len(page) and page.cursor is not None)
 
     def _undelivered(self) -> CountView:
-        assert self.api.undelivered is not None  # noqa: S101 - asked for only where it is there
+        assert self.api.undelivered is not None  # noqa: S101 - called only where it is there
         page = self.api.undelivered.store.list(limit=FIRST_PAGE, cursor=None)
         return CountView(count=len(page), more=page.cursor is not None)
 

@@ -120,7 +120,7 @@ class JobSummary(ApiModel):
     consecutive_failures: int
     """Since the last success."""
     recent_runs: list[RecentRunView] | None
-    """The last of its runs, newest first, without those to come; null where they were not asked for."""
+    """The last of its runs, newest first, without those to come; null without the parameter `runs`."""
     runs_per_day: float | None
     """On average over a year, pauses aside; null if only events or callers start it, if it is removed or
     duetime's own, and in a list without `prices`."""
@@ -181,7 +181,7 @@ class JobView(JobOptionsView, JobSummary):
     after_timeout: int | None
     """Seconds for which a run waits for it, and is then skipped; null without `after`."""
     worker: str
-    """The payload type whose handler runs it."""
+    """The worker whose manifest declares it."""
     since: Instant
     """When this version came into force."""
     disabled_at: Instant | None
@@ -239,7 +239,7 @@ class RegisteredView(JobView):
     """A job as it was registered."""
 
     run_id: str | None = None
-    """The run that was triggered with it, if one was asked for."""
+    """The run that was triggered with it, if one was requested."""
 
 
 class JobPageView(ApiModel):

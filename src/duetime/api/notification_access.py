@@ -57,10 +57,10 @@ def readers(kind: NotificationKind, owner: TenantId) -> Permission:
 def seen_by(
     caller: Caller, owner: TenantId, requested: NotificationKind | None = None
 ) -> frozenset[NotificationKind]:
-    """The kinds that a caller sees in that list; of these the one that is asked for, if one is.
+    """The kinds that a caller sees in that list; of these the requested one, if one is.
 
     Raises:
-        Forbidden: the caller may not see what is asked for.
+        Forbidden: the caller may not see the requested kind.
     """
     if requested is not None:
         require(caller, readers(requested, owner), what=f"seeing {requested}")

@@ -56,7 +56,7 @@ class NotificationView(ApiModel):
     text: str
     """In full, in plain text, with the commands for what to do next."""
     language: str
-    """Which language the words are in: English where there are none in the language that was asked for."""
+    """Which language the words are in: English where there are none in the requested language."""
     at: Instant
     """The time of its event; of a digest, the end of its window."""
     facts: dict[str, Any]

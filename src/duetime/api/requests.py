@@ -199,7 +199,7 @@ class ScheduleRequest(Expiring):
     ] = None
 
     def order(self, payload: Payload, key: str | None) -> Order:
-        """What the scheduler is asked for; `key` is what the header ``Idempotency-Key`` says.
+        """The order for the scheduler; `key` is what the header ``Idempotency-Key`` says.
 
         Raises:
             InvalidRequest: the header and the body say two keys.

@@ -36,7 +36,7 @@ from duetime.model.rate_limit import RateLimit
 from duetime.model.selection import Filters
 
 _READ, _MANAGE = Permission.READ_ACTIONS, Permission.MANAGE_ACTIONS
-_DONE, _MADE, _ASKED = HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED
+_DONE, _MADE, _REQUESTED = HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED
 _JSON = "application/json"
 
 
@@ -130,14 +130,14 @@ class Scheduling(ApiRoutes):
         "DELETE",
         f"{ACTIONS}/<action_id>",
         _MANAGE,
-        second_status=_ASKED,
+        second_status=_REQUESTED,
         operation=Operation("cancel", AuditKind.ACTION),
     )
     def cancel(self, action_id: str, request: Request) -> Response[ActionSummary]:
         """Cancel a pending action (200), or request that a running one stops (202)."""
         action = self.api.scheduler_for(request, action_id).cancel(action_id)
         is_done = action.status is Status.CANCELLED
-        return Response(_DONE if is_done else _ASKED, _JSON, ActionSummary.from_action(action))
+        return Response(_DONE if is_done else _REQUESTED, _JSON, ActionSummary.from_action(action))
 
     @route(
         "rescheduleAction",

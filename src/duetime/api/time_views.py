@@ -139,7 +139,7 @@ class PreviewView(ApiModel):
     occurrences: list[PreviewedView]
     """In order of time."""
     is_cut: bool
-    """Whether there are more in what was asked for."""
+    """Whether the requested window has more."""
     changes: list[PreviewedView]
     """What changes of the clocks do within a year of the last one shown; empty if `until` is given."""
     notes: list[str]

@@ -171,7 +171,7 @@ def _description_of_run(old: Action, new: Action) -> str:
     if new.fence != old.fence:
         return f"fenced off: fence {new.fence}"
     if new.cancel_requested_at != old.cancel_requested_at:
-        return f"asked to stop by {new.cancel_requested_by}"
+        return f"requested to stop by {new.cancel_requested_by}"
     if new.handed_over != old.handed_over:
         return f"handed over{until}"
     progress = f", progress {new.progress} {new.progress_note}" if new.progress != old.progress else ""

@@ -159,7 +159,7 @@ class InvariantWatch:
             self._report(new, f"{process.name} writes it, though {who} holds it (invariant 1)")
         self._check_expiry(old, new)
         if new.status is Status.PENDING and old.cancel_requested_at is not None:
-            self._report(new, f"it is to run again, though {old.cancel_requested_by} asked to cancel it")
+            self._report(new, f"it is to run again, though {old.cancel_requested_by} requested its end")
         job = self._job_of(new)
         is_covered = job is not None and job.unlocked_since is None  # else both may have begun without a lock
         if job is not None and is_covered and new.status is Status.PROCESSING:

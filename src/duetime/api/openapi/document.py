@@ -69,7 +69,7 @@ _TAGS = {
     "hand-overs": "Handed-over actions, for the holders of their tokens.",
     "undelivered": "What queues, the stream or EventBridge gave up on; for operators.",
     "notifications": "Notifications, and the preferences for them.",
-    "access": "Who one is, what roles may do, and who asked for which change.",
+    "access": "The caller, the permissions of roles, and which caller requested which change.",
     "pauses": "Pauses of types, keys, workers and tenants: what they cover waits, or is skipped.",
     "tenants": "Pauses of tenants, for operators of the deployment.",
     "batches": "Batches of actions, and their progress.",
@@ -80,7 +80,7 @@ _TAGS = {
 _SUCCESS = {
     HTTPStatus.OK: "Done.",
     HTTPStatus.CREATED: "Made.",
-    HTTPStatus.ACCEPTED: "Asked for; it is done soon.",
+    HTTPStatus.ACCEPTED: "Requested; it is done soon.",
     HTTPStatus.NO_CONTENT: "Done; the response has no content.",
 }
 _HEADERS = {
@@ -161,7 +161,7 @@ def _successes(route: Route, signature: RouteSignature, references: References) 
         schema = references[signature.response, "serialization"]
     responses: Schema = {}
     for status in sorted({route.status, route.second_status or route.status}):
-        description = "What was asked for." if route.method == "GET" else _SUCCESS[status]
+        description = "The requested content." if route.method == "GET" else _SUCCESS[status]
         response: Schema = {"description": description}
         responses[str(status.value)] = response
         if name := route.header:

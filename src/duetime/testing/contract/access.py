@@ -1,4 +1,4 @@
-"""Who may do what, and the trail of who asked for what.
+"""Permissions, and the trail of requested changes.
 
 Grants by role, and entries that are begun, ended and never changed.
 """

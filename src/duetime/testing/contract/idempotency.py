@@ -58,12 +58,12 @@ def under_key(
 
 
 def key_from(at: datetime, ttl: timedelta = TTL) -> KeyTerms:
-    """The terms of a key that is asked for at that instant."""
+    """Return the terms of a key at an instant."""
     return KeyTerms(at, at + ttl)
 
 
 def placed(store: ActionStore, at: datetime = NOON, payload: str = '{"subscription_id":42}') -> Action:
-    """What a schedule under the key gets at that instant; each time another action is asked for."""
+    """Schedule another action under the key at an instant; return the result."""
     return store.put_once(under_key(store, payload=payload), key_from(at))
 
 
