@@ -155,7 +155,7 @@ class IdempotencyContract(StoreContract):
         assert placed(store, payload=LARGE) == first
         assert first.payload == LARGE
         with pytest.raises(IdempotencyConflict):
-            placed(store, payload=f"{LARGE} ")
+            placed(store, payload=f"[{LARGE}]")
 
     @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED])
     def test_a_key_holds_for_its_time_though_its_action_is_final(
