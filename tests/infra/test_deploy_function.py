@@ -111,11 +111,22 @@ def test_a_manifest_is_published_and_the_tables_are_marked(deploy, tables, clien
     assert deploy("Update", "Format")["Status"] == "SUCCESS"
 
 
-def test_a_deploy_over_tables_of_another_format_fails_and_names_the_format(deploy, tables):
-    deploy("Create", "Manifest", **published())
-    answer = deploy("Update", "Format", Format="2")
+@pytest.mark.parametrize(
+    ("stored", "named"),
+    [({"N": "2"}, "format 2"), ({"N": "1.5"}, "an unreadable format"), ({"S": "1"}, "an unreadable format")],
+)
+@pytest.mark.parametrize("resource", ["Format", "Manifest"])
+@pytest.mark.usefixtures("tables")
+def test_a_deploy_over_tables_of_another_format_fails_with_one_message_and_writes_nothing(
+    deploy, client, resource, stored, named
+):
+    key = {"pk": {"S": "system#format"}, "sk": {"S": "tables"}}
+    client.put_item(TableName="duetime-jobs", Item={**key, "version": stored})
+    before = client.scan(TableName="duetime-jobs")["Items"]
+    answer = deploy("Update", resource, **(published() if resource == "Manifest" else {}))
     assert answer["Status"] == "FAILED"
-    assert "duetime-jobs are of format 1, this version of duetime reads 2" in answer["Reason"]
+    assert f"duetime-jobs have {named}; this version of duetime reads format 1. Nothing" in answer["Reason"]
+    assert client.scan(TableName="duetime-jobs")["Items"] == before
 
 
 def test_a_rejected_deploy_can_be_rolled_back(deploy, tables):

@@ -30,7 +30,7 @@ class DeployedTables:
         return cls(clients.dynamodb(), settings.jobs_table)
 
     def format(self) -> int | None:
-        """Return the stored format, or None without a table, before the first deploy, or if it is damaged.
+        """Return the stored format; None without a table or before the first deploy, 0 if it is unreadable.
 
         `DescribeTable` comes first. The right to `GetItem` depends on a key. In a call on a table that does
         not exist IAM finds no key, and denies the call.
@@ -43,8 +43,9 @@ class DeployedTables:
             described = self._table.client.describe_table(TableName=self.name)
             self._check_keys([key["AttributeName"] for key in described["Table"]["KeySchema"]])
             stored = self._table.get(_FORMAT_KEY)
-        versions = readable([stored] if stored else (), lambda item: int(item["version"]["N"]), "format")
-        return next(versions, None)
+        if stored is None:
+            return None
+        return next(readable([stored], lambda item: int(item["version"]["N"]), "format"), 0)
 
     def _check_keys(self, keys: Sequence[str]) -> None:
         if list(keys) != _KEYS:

@@ -42,8 +42,9 @@ class OtherFormat(DuetimeError, RuntimeError):
 
     def __init__(self, table: str, found: int, readable: int) -> None:
         self.table, self.found, self.readable = table, found, readable
+        stored = f"format {found}" if found else "an unreadable format"
         super().__init__(
-            f"the tables beside {table} are of format {found}, this version of duetime reads {readable}."
+            f"the tables beside {table} have {stored}; this version of duetime reads format {readable}."
             " Nothing was changed: deploy the version that wrote them, or choose another prefix"
         )
 
