@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from duetime import instant
 from duetime.clock import SystemClock
 from duetime.ids import TenantId, new_action_id
 from duetime.memory.access import MemoryAuditTrail
@@ -23,7 +24,7 @@ class ErasableTrail(MemoryAuditTrail):
         entry = entry_of(tenant_id, "erase", entry_id=new_action_id(now), by="ada", fields=options, **times)
         for found in self.list(tenant_id, None, limit=100, cursor=None):
             del self._entries[found.id]
-        self.end(ended(entry, {"erased": 1}))
+        self.end(ended(entry, {"erased": 1, "ended_at": instant.text(now)}))
 
 
 def test_whoami_prints_the_caller(duetime):

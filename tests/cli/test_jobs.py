@@ -96,7 +96,7 @@ def test_the_next_run_is_skipped_with_a_reason(duetime):
     _, printed, _ = duetime("actions", "show", run)
     assert printed.splitlines()[0] == f"{run}  billing-nightly  skipped"
     assert f"  cadence         {NIGHTLY}" in printed
-    assert "  skip reason     asked" in printed
+    assert "  skip reason     requested" in printed
     assert "  note            skipped by developer" in printed
 
 
