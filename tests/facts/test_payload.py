@@ -88,7 +88,7 @@ def test_error_does_not_repeat_values():
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), [1, {"deep": float("-inf")}]])
 def test_value_without_json_form_is_rejected_at_scheduling(value):
-    with pytest.raises(InvalidPayload, match="^payload of .loose.: data[.:]"):
+    with pytest.raises(InvalidPayload, match=r"^payload of .loose.: data[.:]"):
         Loose(data=value).to_json()
 
 

@@ -46,7 +46,7 @@ class AttemptView(ApiModel):
     """``running``, ``lost`` (its worker died), ``executed``, ``retry``, ``continued`` (from its checkpoint),
     ``failed`` or ``cancelled``."""
     message: str | None
-    """Why it did not succeed, in at most 500 characters."""
+    """Why it did not succeed, or that it ran past its time-out, in at most 500 characters."""
     instance: str
     """Which worker process ran it."""
 

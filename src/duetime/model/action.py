@@ -122,7 +122,7 @@ class Attempt:
     finished_at: datetime | None = None
     ending: Ending | None = None
     message: str | None = None
-    """The reason of a failure, in at most 500 characters."""
+    """The reason of a failure, or an overrun, in at most 500 characters."""
 
     @property
     def is_continued(self) -> bool:
