@@ -38,7 +38,7 @@ def needs(read: Callable[[Item], object], items: list[Item]) -> dict[str, Any]:
         for name, value in item.items():
             (kind,) = value
             other = {"N": "7"} if kind != "N" else {"S": "seven"}
-            if all(name in each and fails(read, without(name, each)) for each in items):
+            if all(name in row and fails(read, without(name, row)) for row in items):
                 found["needed"][name] = kind
             elif fails(read, {**item, name: other}):
                 found["types"][name] = kind

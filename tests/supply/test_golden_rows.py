@@ -82,5 +82,5 @@ def test_the_reader_of_a_version_knows_the_words_of_rows(reader):
 )
 def test_an_item_that_the_reader_of_a_version_cannot_read_is_found(reader, change, problem):
     item = {**max(golden_rows.specimens()["row"], key=len), **change}
-    kept = {name: value for name, value in item.items() if value is not None}
-    assert golden_rows.problems(kept, reader["row"]) == [problem]
+    changed = {name: value for name, value in item.items() if value is not None}
+    assert golden_rows.problems(changed, reader["row"]) == [problem]

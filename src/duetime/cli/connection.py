@@ -11,11 +11,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from duetime._english import nearest
 from duetime.api import PREFIX
 from duetime.cli.client import Client
 from duetime.cli.exchange import TIMEOUT, is_loopback
 from duetime.cli.failures import BadUsage
-from duetime.cli.suggestions import did_you_mean
 from duetime.cli.times import positive_seconds
 from duetime.environment import CommandLine
 
@@ -97,8 +97,9 @@ def _profile(name: str, file: str) -> _Profile:
     profile = profiles[name]
     unknown = sorted(profile.keys() - set(_KEYS)) if isinstance(profile, dict) else []
     if unknown:
-        meant = did_you_mean(unknown[0], _KEYS) or f"; it may have {', '.join(_KEYS)}"
-        raise BadUsage(f"the profile {name!r} in {file} has no key {unknown[0]!r}{meant}")
+        meant = nearest(unknown[0], _KEYS)
+        remedy = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(_KEYS)}"
+        raise BadUsage(f"the profile {name!r} in {file} has no key {unknown[0]!r}; {remedy}")
     if not isinstance(profile, dict) or not all(map(_is_right, profile, profile.values())):
         raise BadUsage(
             f"the profile {name!r} in {file} may have {', '.join(_KEYS)}:"
