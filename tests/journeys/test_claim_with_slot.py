@@ -110,7 +110,9 @@ def test_a_dead_run_that_is_paused_waits_for_the_pause_and_not_for_a_process_of_
 @pytest.mark.parametrize("late", [TICK, timedelta(0)], ids=["not due", "due"])
 def test_an_expired_action_is_skipped_once_it_is_due(store, late):
     action = put(store, replace(fresh(store, due_at=NOON + late), expires_at=NOON - TICK))
-    assert claim_of(store)(message_of(action), terms()) is None
+    hooked = Hooked(store)
+    hooked.hooks |= {} if late else {"claim": refuses}
+    assert claim_of(hooked)(message_of(action), terms()) is None
     row = stored_row(store, action.ref)
     is_skipped = not late
     assert (row.status is Status.SKIPPED) is is_skipped
@@ -157,15 +159,41 @@ def test_a_run_to_which_a_slot_was_passed_reads_no_line_and_takes_no_slot(store,
 
 
 def test_a_claim_with_a_slot_has_its_payload(store):
-    action = keyed(store, payload_offloaded=True)
-    (row,) = store.get_rows([action.ref])
-    read = []
-    assert row.payload is None
+    action, other, read = keyed(store, payload_offloaded=True), keyed(store, key="other"), []
     hooked = Hooked(store)
     hooked.hooks["get"] = lambda get, ref: read.append(ref) or get(ref)
-    assert claim_of(hooked).with_slot(row, terms()).action.payload == store.get(action.ref).payload
-    assert isinstance(claim_of(hooked).with_slot(keyed(store, key="other"), terms()), ClaimWon)
+    for row in (action, other):
+        (as_read,) = store.get_rows([row.ref])
+        assert claim_of(hooked).with_slot(as_read, terms()).action.payload == row.payload
     assert read == [action.ref]
+
+
+class Turn:
+    """The turn of a rate limit, which refuses a start."""
+
+    def key_of(self, row):
+        assert row.rate_key is None
+        return "ada"
+
+    def __call__(self, _row, _terms):
+        return StartsAt(NOON + SECOND)
+
+
+def test_a_row_whose_rate_key_is_not_known_is_held_by_a_pause_of_its_key(store):
+    known, unknown = (put(store, replace(fresh(store), rate_key=key)) for key in ("bob", None))
+    pauses = MemoryWorkPauses()
+    claim, turn = (
+        claim_of(store, paused=PausedWork(KnownPauses(pauses, TurnedClock(NOON)), "default")),
+        Turn(),
+    )
+    turn.key_of = refuses
+    assert claim(message_of(unknown), terms(), turn) == StartsAt(NOON + SECOND)
+    pauses.begin(
+        WorkPause(id="p", scope=PauseScope.RATE_KEY, name="ada", reason="an audit", by="ann", since=NOON)
+    )
+    claim = claim_of(store, paused=PausedWork(KnownPauses(pauses, TurnedClock(NOON)), "default"))
+    assert claim(message_of(known), terms(), turn) == StartsAt(NOON + SECOND)
+    assert isinstance(claim(message_of(unknown), terms(), Turn()), Held)
 
 
 def test_a_damaged_holder_loses_its_slot_once_its_lease_has_ended(store, hooked):

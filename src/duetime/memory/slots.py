@@ -106,6 +106,7 @@ class MemorySlots:
                 current,
                 replace(
                     claimed,
+                    payload=current.payload,
                     cancel_requested_at=current.cancel_requested_at,
                     cancel_requested_by=current.cancel_requested_by,
                 ),
