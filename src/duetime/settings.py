@@ -128,9 +128,6 @@ class Settings(GivenFields):
         low=1,
         high=100,
     )
-    catch_up_spread: timedelta = seconds(
-        5, "The time between the runs of two missed occurrences of one job.", low=0, high=3_600
-    )
     default_tz: str = text("", "The zone of cadences without a zone, such as Europe/Paris; UTC if empty.")
     retention: timedelta = seconds(
         30 * _DAY, "How long a settled action is stored.", low=_DAY, high=3_650 * _DAY

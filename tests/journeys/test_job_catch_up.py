@@ -1,7 +1,6 @@
 """Nominal times that were planned or claimed too late, in simulated time."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 
@@ -58,14 +57,6 @@ class TestAnOutage:
         ]
         assert sorted(recorded.begun) == at(10, 20, 30, 60, 70, 80, 90, 100, 110)
         assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 9, "missed": 2}
-
-    def test_is_made_up_for_with_the_spread_of_the_settings(self):
-        recorded = RecordedJob(every(minutes=10), catch_up=4, settings=Settings(catch_up_spread=2 * MINUTE))
-        recorded.cloud.advance(minutes=35)
-        recorded.outage(2 * HOUR)
-        recorded.cloud.advance(minutes=15)
-        made_up = [ran_at for trigger, _, ran_at in recorded.runs if trigger == "catch-up"]
-        assert [then - first for first, then in pairwise(made_up)] == [2 * MINUTE] * 3
 
     def test_is_made_up_for_by_runs_that_wait_for_the_lock(self):
         recorded = RecordedJob(every(minutes=10), catch_up=3)

@@ -123,7 +123,6 @@ def grant_manage_jobs(
         caller_settings(settings),
         enabled=settings.enabled,
         job_grace=settings.job_grace,
-        catch_up_spread=settings.catch_up_spread,
         default_tz=settings.default_tz,
         event_sources=settings.event_sources,
         grace=settings.grace,

@@ -41,6 +41,9 @@ log = logging.getLogger(__name__)
 WAKES_AHEAD = 2
 """A wake plans for itself and for the one after it."""
 
+CATCH_UP_SPREAD = timedelta(seconds=5)
+"""The time between the runs of two missed occurrences of one job."""
+
 LEAD = timedelta(minutes=1)
 """A job whose next unplanned occurrence is nearer than this has lost two wakes."""
 
@@ -189,7 +192,7 @@ class Plan:
         most = job.definition.catch_up
         span = JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER, catch_up=most)
         rows = tuple(
-            self._row(job, due, now, catches_up=True, due_at=now + self._settings.catch_up_spread * index)
+            self._row(job, due, now, catches_up=True, due_at=now + CATCH_UP_SPREAD * index)
             for index, due in enumerate(_latest(job, until))
         )
         missed = job.cadence_set.between(job.cursor, until) if job.definition.has_deadline else ()
