@@ -196,7 +196,7 @@ class TestAuditTrail:
             ({"ttl": {"N": "1"}}, ["changed", "changed"]),
             ({"audit_of": {"S": "acme"}}, ["removed"]),
             ({"ended_link": {"S": "x"}}, ["removed"]),
-            ({"begun_link": None, "ended_link": None}, ["removed"]),
+            ({"begun_link": None, "ended_link": None}, ["inserted", "removed"]),
             (None, ["removed"]),
         ],
     )
