@@ -114,7 +114,7 @@ def left_after(unknown: int, *, keep_audit: bool, running: int = 0, found: int =
     """
     lines = []
     if running:
-        lines.append(f"{counted(running, 'running action')}: repeat the command when they have ended")
+        lines.append(f"{counted(running, 'running action')}: repeat the command later")
     if found:
         lines.append("items that callers write meanwhile: stop them, and repeat the command")
     if keep_audit:
