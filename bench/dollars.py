@@ -22,7 +22,7 @@ _MOST_OF_A_MONTH = 3.0
 
 
 def measure() -> list[Result]:
-    """Return the dollars of each goal of docs/cost.md, with its budget."""
+    """Return the dollars of each kind of load, with its budget."""
     prices = usual_prices()
     million = [
         Result(

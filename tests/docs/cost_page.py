@@ -14,30 +14,16 @@ from duetime.cli import main
 
 PAGE = Path(__file__).parents[2] / "docs/cost.md"
 _BLOCK = re.compile(r"^```console\n\$ duetime (.*)\n[^`]*```$", re.MULTILINE)
-_GOALS = re.compile(r"^\| (?P<of>[^|]*): `(?P<options>--[^|]*)` \| (?P<goal>[\d.]+) \|[^|]*\|$", re.MULTILINE)
 _TABLE = re.compile(r"^\| change \|(.*)\|\n\|---.*\n((?:\|.*\n)+)", re.MULTILINE)
 
 
 def made(text):
     """The page's text with what the command prints now."""
-    return _GOALS.sub(_goal, _TABLE.sub(_dollars, _BLOCK.sub(_block, text)))
+    return _TABLE.sub(_dollars, _BLOCK.sub(_block, text))
 
 
 def _block(found):
     return f"```console\n$ duetime {found[1]}\n{_printed(shlex.split(found[1]))}```"
-
-
-def _goal(found):
-    """A month's dollars, or those of a million at ten million a day without handlers."""
-    is_of_month, work = (
-        "--actions-per-day" in found["options"],
-        ["--actions-per-day", "10000000", "--handler-ms", "0"],
-    )
-    words = [*([] if is_of_month else work), *shlex.split(found["options"])]
-    printed = json.loads(_printed(["app", "cost", "--json", *words]))
-    dollars = round(printed["dollars" if is_of_month else "per_million"], 2)
-    verdict = "" if dollars <= float(found["goal"]) else ", missed"
-    return f"| {found['of']}: `{found['options']}` | {found['goal']} | {dollars:.2f}{verdict} |"
 
 
 def _dollars(found):
