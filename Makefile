@@ -9,11 +9,11 @@ PORT ?= 8080
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
 
-.venv/.ready: requirements/dev.txt pyproject.toml
+.venv/.ready: requirements/dev.txt pyproject.toml contract/pyproject.toml
 	@echo "Installing the Python packages of requirements/dev.txt into .venv: about two minutes."
 	@python3 -m venv .venv 2>/dev/null || { python3 -m pip install --quiet --user virtualenv && python3 -m virtualenv --quiet .venv; }
 	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e ./contract
 	@touch $@
 
 node_modules/.ready: package.json package-lock.json

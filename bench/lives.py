@@ -120,7 +120,8 @@ def _under_a_concurrency_key(stand: Stand) -> list[Result]:
     payload = Letter.of_size(SMALL)
     life = lived(stand, lambda: stand.scheduler.schedule(payload, at=_NOW, concurrency_key="customer:42"))
     least = lived(stand, lambda: stand.scheduler.schedule(payload, at=_NOW)).bill
-    note = f"claim and settle also write the slot; {life.bill.read_units:g} read units, two of them for the slot"
+    units = f"{life.bill.read_units:g} read units, two of them for the slot"
+    note = f"claim and settle also write the slot; {units}"
     return [
         _writes("0.6 KB under a concurrency key", life, least, _WITHOUT_KEY, note=note),
         _calls("0.6 KB under a concurrency key", life, least, _WITHOUT_KEY),

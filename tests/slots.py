@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
-from duetime.testing.contract.specimens import NOON, SKEW
 from duetime.testing.turned_clock import TurnedClock
 from duetime.worker.claim_with_slot import ClaimOneShot
 from duetime.worker.pass_slots import PassSlots
+from duetime_contract.specimens import NOON, SKEW
 from tests.unpaused import UNPAUSED
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 SOURCES = (
-    *("src", "tests", "tools", "functions", "examples", "bench", "rivals", "infra"),
+    *("src", "contract", "tests", "tools", "functions", "examples", "bench", "rivals", "infra"),
     *("app.py", "hatch_build.py"),
 )
 APART = ("dynamodb_local", "e2e", "long", "nightly", "moto_too", "browser", "hours", "chaos")

@@ -21,6 +21,7 @@ VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 _UNRELEASED = "## Unreleased\n"
 _NUMBERS = {
     "pyproject.toml": r'(?m)^(version = ")[^"]+(")$',
+    "contract/pyproject.toml": r'(?m)^(version = ")[^"]+(")$',
     "src/duetime/api/openapi/document.py": r'(?m)^(VERSION = ")[^"]+(")$',
 }
 """The files with the version's number, and where it is."""
@@ -127,7 +128,7 @@ def make_archives(clone: Clone, version: str) -> None:
     python = sys.executable
     clone.run(python, "-m", "duetime.api.openapi", _GENERATED[0])
     clone.run(python, "-m", "tests.supply.golden_rows", version)
-    clone.run("make", "--silent", "console")
+    clone.run("make", "--silent", "setup")
     from tests.supply.project import EXTRAS  # noqa: PLC0415 - the tests of this module need none
 
     everything = f"wheel[{','.join(EXTRAS)}]"

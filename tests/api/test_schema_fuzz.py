@@ -32,7 +32,7 @@ from duetime.notifications.mail.samples import sample
 from duetime.ports.run_logs import LogPage
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
-from duetime.testing.contract.undelivered import given_up
+from duetime_contract.undelivered import given_up
 from tests.api.conftest import NOW, Client, Worker, empty_access, empty_inboxes, jobs_app
 from tests.api.drawn import SUITES_PART, drawing
 

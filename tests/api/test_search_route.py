@@ -6,7 +6,7 @@ import pytest
 
 from duetime.memory.jobs import MemoryJobStore
 from duetime.model.action import Status
-from duetime.testing.contract.specimens import claim, end
+from duetime_contract.specimens import claim, end
 from tests.api.charges import SECRET, Charges
 
 

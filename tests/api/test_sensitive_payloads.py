@@ -13,7 +13,7 @@ from duetime.ids import ActionId, TenantId
 from duetime.model.action import ActionRef
 from duetime.model.checkpoint import Checkpoint
 from duetime.model.undelivered import UndeliveredKind
-from duetime.testing.contract.undelivered import given_up
+from duetime_contract.undelivered import given_up
 from tests.api.charges import REDACTED, SECRET, Charges
 from tests.api.conftest import NOW
 from tests.api.drawn import holds_for

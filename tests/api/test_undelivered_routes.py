@@ -9,7 +9,7 @@ from duetime.api.context import ApiContext
 from duetime.api.route_ports import Health
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import UndeliveredKind, request_for
-from duetime.testing.contract.undelivered import given_up
+from duetime_contract.undelivered import given_up
 from tests.api.conftest import ADA, NOW, OPERATOR, Client, empty_access, jobs_app, sample_event
 
 ACTION = ActionRef("acme", "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16")

@@ -10,7 +10,7 @@ from duetime.cli.preferences import CHANNELS
 from duetime.ids import TenantId
 from duetime.model.notification import Channel, NotificationKind
 from duetime.notifications.mail.samples import sample
-from duetime.testing.contract.specimens import EXPIRY, NOON
+from duetime_contract.specimens import EXPIRY, NOON
 
 FAILED, FAILING = NotificationKind.ACTION_FAILED, NotificationKind.RECURRING_FAILING
 

@@ -10,8 +10,8 @@ from duetime.cli.client import Client
 from duetime.cli.undelivered import KINDS, follow_redrives
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import UndeliveredKind, request_for
-from duetime.testing.contract.specimens import EXPIRY, NOON
-from duetime.testing.contract.undelivered import given_up
+from duetime_contract.specimens import EXPIRY, NOON
+from duetime_contract.undelivered import given_up
 
 ACTION = ActionRef("acme", "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16")
 

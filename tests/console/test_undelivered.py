@@ -13,8 +13,8 @@ from duetime.errors import UndeliveredNotFound
 from duetime.local import LocalCloud, LocalOptions
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import UndeliveredKind, undelivered_id
-from duetime.testing.contract.undelivered import given_up
 from duetime.wakeups.due_messages import message_of
+from duetime_contract.undelivered import given_up
 from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
 from tests.console.shop import Parcel, app
 from tests.local.conftest import eventually, give_up

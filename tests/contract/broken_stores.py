@@ -14,7 +14,7 @@ from duetime.model.action import ActionRef, Status
 from duetime.model.lease import Applied, LeaseHeld, Renewed, SettleResult
 from duetime.ports.actions import Page
 from duetime.ports.jobs import LockRequirement
-from duetime.testing.contract.specimens import GLOBEX
+from duetime_contract.specimens import GLOBEX
 
 
 class Fenceless(MemoryStore):

@@ -10,9 +10,9 @@ from duetime.errors import BackendUnavailable
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.model.permissions import Permission
 from duetime.testing import TurnedClock
-from duetime.testing.contract import AuditTrailContract, GrantsContract
-from duetime.testing.contract.access import JOB, RETENTION, entry, grant, nothing
-from duetime.testing.contract.specimens import ACME, NOON
+from duetime_contract import AuditTrailContract, GrantsContract
+from duetime_contract.access import JOB, RETENTION, entry, grant, nothing
+from duetime_contract.specimens import ACME, NOON
 from tests.contract.conftest import LOCAL, MOTO
 from tests.contract.networks import LosesAnAnswer, SendsTwice, repeating
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from duetime.testing.contract import ActionStoreContract, DueOrderContract
+from duetime_contract import ActionStoreContract, DueOrderContract
 
 
 class TestActionStore(ActionStoreContract):

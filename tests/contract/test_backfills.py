@@ -7,8 +7,8 @@ import pytest
 from duetime.aws import unreadable_items
 from duetime.aws.jobs import DynamoJobStore
 from duetime.settings import DUE_SHARDS
-from duetime.testing.contract.backfills import backfill, begun
-from duetime.testing.contract.job_specimens import added
+from duetime_contract.backfills import backfill, begun
+from duetime_contract.job_specimens import added
 
 
 @pytest.fixture

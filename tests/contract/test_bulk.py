@@ -8,8 +8,8 @@ from botocore.exceptions import ReadTimeoutError
 from duetime.aws.at_once import in_threads
 from duetime.errors import BackendUnavailable
 from duetime.model.action import Status
-from duetime.testing.contract.scheduling import LARGE
-from duetime.testing.contract.specimens import claim, end, fresh
+from duetime_contract.scheduling import LARGE
+from duetime_contract.specimens import claim, end, fresh
 
 
 class HoldsBack:

@@ -12,7 +12,7 @@ from duetime.aws.commits import CommitTransaction
 from duetime.errors import BackendMisconfigured, CommitRejected, RejectedEntry
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
-from duetime.testing.contract.committing import (
+from duetime_contract.committing import (
     DONE,
     LOST,
     CommitContract,
@@ -20,8 +20,8 @@ from duetime.testing.contract.committing import (
     commit,
     executed,
 )
-from duetime.testing.contract.races import together
-from duetime.testing.contract.specimens import HOUR, NOON, ORPHANED_AT, claim, running, stored_row, terms
+from duetime_contract.races import together
+from duetime_contract.specimens import HOUR, NOON, ORPHANED_AT, claim, running, stored_row, terms
 from tests.contract.broken_stores import bound
 from tests.contract.commit_faults import jobs_over as jobs_over  # noqa: PLC0414 - fixtures
 from tests.contract.commit_faults import over as over  # noqa: PLC0414

@@ -18,10 +18,10 @@ from duetime.model.run import RunCancelled
 from duetime.ports.wakeups import Delivery, DueMessage
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.testing import TurnedClock
-from duetime.testing.contract.committing import commit
-from duetime.testing.contract.specimens import NOON, ORPHANED_AT, SECOND, claim, fresh, running, stored_row
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import DeliveryResult, Worker, WorkerPorts
+from duetime_contract.committing import commit
+from duetime_contract.specimens import NOON, ORPHANED_AT, SECOND, claim, fresh, running, stored_row
 from tests.contract.commit_faults import Network, lost, unanswered
 from tests.contract.commit_faults import store as store  # noqa: PLC0414 - a fixture
 from tests.contract.ledger import ledger as ledger  # noqa: PLC0414 - a fixture

@@ -10,9 +10,9 @@ from botocore.exceptions import ReadTimeoutError
 from duetime.errors import BackendUnavailable, CommitRejected, RejectedEntry
 from duetime.model.action import Status
 from duetime.model.lease import SettleResult
-from duetime.testing.contract.committing import DONE, LOST, commit, commit_run
-from duetime.testing.contract.job_specimens import added, stored_job, taken
-from duetime.testing.contract.specimens import HOUR, NOON, ORPHANED_AT, claim, end, running, stored_row
+from duetime_contract.committing import DONE, LOST, commit, commit_run
+from duetime_contract.job_specimens import added, stored_job, taken
+from duetime_contract.specimens import HOUR, NOON, ORPHANED_AT, claim, end, running, stored_row
 from tests.contract.commit_faults import (
     CONFLICT,
     THROTTLED,

@@ -36,8 +36,8 @@ from duetime.model.idempotency import HeldKey, KeyTerms
 from duetime.model.slots import MOST_WAITING, KeySlots, SlotMove
 from duetime.ports.actions import DamagedRow
 from duetime.ports.jobs import LockRequirement
-from duetime.testing.contract.job_specimens import ended, nightly, occurrence, taking
-from duetime.testing.contract.specimens import (
+from duetime_contract.job_specimens import ended, nightly, occurrence, taking
+from duetime_contract.specimens import (
     CALLER,
     EXPIRY,
     HOUR,

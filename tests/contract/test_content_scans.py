@@ -10,7 +10,7 @@ from duetime.actions import search as searching
 from duetime.actions.search import MOST_READS, Search
 from duetime.model.action import Status
 from duetime.model.selection import Selection
-from duetime.testing.contract.specimens import ACME, GLOBEX, NOON, SECOND, claim, end, fresh
+from duetime_contract.specimens import ACME, GLOBEX, NOON, SECOND, claim, end, fresh
 
 
 @pytest.fixture

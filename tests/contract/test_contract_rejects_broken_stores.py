@@ -9,7 +9,7 @@ import pytest
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
 from duetime.ports.jobs import LockRequirement
-from duetime.testing.contract import ActionStoreContract, DueOrderContract, JobStoreContract
+from duetime_contract import ActionStoreContract, DueOrderContract, JobStoreContract
 from tests.contract.broken_stores import (
     Backward,
     Believing,
@@ -141,7 +141,7 @@ def test_a_job_store_that_ignores_its_job_fails_for_each_hold_that_needs_it():
 def test_a_contract_without_a_store_names_the_fixture_to_override(tmp_path):
     outsider = tmp_path / "test_outsider.py"
     outsider.write_text(
-        "from duetime.testing.contract import ActionStoreContract\n\n\n"
+        "from duetime_contract import ActionStoreContract\n\n\n"
         "class TestMine(ActionStoreContract):\n    pass\n"
     )
     result = _run(*PYTEST, "-x", str(outsider))
@@ -153,7 +153,7 @@ def test_one_import_runs_the_whole_contract(tmp_path):
     outsider.write_text(
         "import pytest\n\n"
         "from duetime.memory.store import MemoryStore\n"
-        "from duetime.testing.contract import ActionStoreContract\n\n\n"
+        "from duetime_contract import ActionStoreContract\n\n\n"
         "class TestMine(ActionStoreContract):\n"
         "    @pytest.fixture\n"
         "    def store(self):\n"

@@ -28,12 +28,18 @@ from duetime.model.rate_limit import RateBucket, RateLimit
 from duetime.model.slots import MOST_WAITING, tail_position
 from duetime.settings import Settings
 from duetime.telemetry.tracebacks import traceback_of
-from duetime.testing.contract.debounce import KEY as DEBOUNCED
-from duetime.testing.contract.debounce import call, first_call, further_call
-from duetime.testing.contract.idempotency import placed
-from duetime.testing.contract.scheduling import LARGE
-from duetime.testing.contract.slots import holding, keyed, move_of, slots_of, waiting
-from duetime.testing.contract.specimens import (
+from duetime.testing.turned_clock import TurnedClock
+from duetime.wakeups.due_messages import message_of
+from duetime.wakeups.due_scanner import DueScanner
+from duetime.wakeups.sweep import Sweep
+from duetime.worker.claim_results import ClaimWon
+from duetime.worker.pass_slots import PassSlots
+from duetime_contract.debounce import KEY as DEBOUNCED
+from duetime_contract.debounce import call, first_call, further_call
+from duetime_contract.idempotency import placed
+from duetime_contract.scheduling import LARGE
+from duetime_contract.slots import holding, keyed, move_of, slots_of, waiting
+from duetime_contract.specimens import (
     ACME,
     CALLER,
     HOUR,
@@ -46,12 +52,6 @@ from duetime.testing.contract.specimens import (
     scheduled,
     terms,
 )
-from duetime.testing.turned_clock import TurnedClock
-from duetime.wakeups.due_messages import message_of
-from duetime.wakeups.due_scanner import DueScanner
-from duetime.wakeups.sweep import Sweep
-from duetime.worker.claim_results import ClaimWon
-from duetime.worker.pass_slots import PassSlots
 from tests.slots import NoQueues, claim_of
 
 pytestmark = pytest.mark.dynamodb_local

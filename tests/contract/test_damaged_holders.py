@@ -23,10 +23,12 @@ from duetime.model.job import Overlap
 from duetime.ports.jobs import LockRequirement
 from duetime.retry import NEVER
 from duetime.settings import DUE_SHARDS, Settings
-from duetime.testing.contract import specimens
-from duetime.testing.contract.job_specimens import added, nightly, occurrence, stored_job, taken
-from duetime.testing.contract.slots import begin, holding, keyed, move_of
-from duetime.testing.contract.specimens import (
+from duetime.worker.claim_job_run import ClaimJobRun
+from duetime.worker.claim_results import ClaimWon
+from duetime_contract import specimens
+from duetime_contract.job_specimens import added, nightly, occurrence, stored_job, taken
+from duetime_contract.slots import begin, holding, keyed, move_of
+from duetime_contract.specimens import (
     ACME,
     HOUR,
     LEASE,
@@ -40,8 +42,6 @@ from duetime.testing.contract.specimens import (
     stored_row,
     terms,
 )
-from duetime.worker.claim_job_run import ClaimJobRun
-from duetime.worker.claim_results import ClaimWon
 from tests.contract.damage import Damage, damages, put
 from tests.slots import claim_of
 from tests.unpaused import UNPAUSED

@@ -18,8 +18,8 @@ from duetime.ids import SYSTEM_TENANT, job_name, new_action_id
 from duetime.model.action import Action, Status
 from duetime.model.job import JobRef
 from duetime.model.run_stats import RunStats
-from duetime.testing.contract.job_specimens import OPERATED
 from duetime.wakeups.due_messages import message_of
+from duetime_contract.job_specimens import OPERATED
 from tests.contract import damage
 from tests.contract.conftest import LOCAL, MOTO
 from tests.contract.damage import Deployment, damages, put

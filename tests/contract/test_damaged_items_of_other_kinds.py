@@ -31,19 +31,19 @@ from duetime.model.notification import Channel, DigestWindow, NotificationKind
 from duetime.model.preferences import Preferences
 from duetime.settings import DUE_SHARDS
 from duetime.testing import TurnedClock
-from duetime.testing.contract import run_counts
-from duetime.testing.contract.access import entry, grant
-from duetime.testing.contract.batches import NAME, opened
-from duetime.testing.contract.job_specimens import added, nightly
-from duetime.testing.contract.notifications import ALL, notification
-from duetime.testing.contract.rate_limits import set_limit
-from duetime.testing.contract.rates import BUCKET, STRICT
-from duetime.testing.contract.scheduling import LARGE
-from duetime.testing.contract.slots import KEY, holding, keyed, waiting
-from duetime.testing.contract.specimens import ACME, CALLER, EXPIRY, HOUR, NOON, fresh
-from duetime.testing.contract.tracebacks import FIRST
-from duetime.testing.contract.undelivered import given_up
-from duetime.testing.contract.work_pauses import work_pause
+from duetime_contract import run_counts
+from duetime_contract.access import entry, grant
+from duetime_contract.batches import NAME, opened
+from duetime_contract.job_specimens import added, nightly
+from duetime_contract.notifications import ALL, notification
+from duetime_contract.rate_limits import set_limit
+from duetime_contract.rates import BUCKET, STRICT
+from duetime_contract.scheduling import LARGE
+from duetime_contract.slots import KEY, holding, keyed, waiting
+from duetime_contract.specimens import ACME, CALLER, EXPIRY, HOUR, NOON, fresh
+from duetime_contract.tracebacks import FIRST
+from duetime_contract.undelivered import given_up
+from duetime_contract.work_pauses import work_pause
 from tests.contract.conftest import LOCAL, MOTO, Table
 from tests.contract.damage import app, damages, put
 

@@ -9,7 +9,7 @@ from duetime.aws.keys import debounce_key, row_key
 from duetime.errors import BackendUnavailable
 from duetime.ids import SEPARATOR
 from duetime.model.lease import Applied, Rejected
-from duetime.testing.contract.debounce import (
+from duetime_contract.debounce import (
     KEY,
     LARGER,
     NEWER,
@@ -19,8 +19,8 @@ from duetime.testing.contract.debounce import (
     holder_of,
     repeated,
 )
-from duetime.testing.contract.scheduling import LARGE
-from duetime.testing.contract.specimens import ACME, NOON, claim, fresh, stored_row
+from duetime_contract.scheduling import LARGE
+from duetime_contract.specimens import ACME, NOON, claim, fresh, stored_row
 from tests.contract.networks import LosesAnAnswer
 
 DAY = timedelta(days=1)

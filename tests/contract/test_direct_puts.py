@@ -22,8 +22,8 @@ from duetime.local.call_lock import CallLock
 from duetime.local.fast_path.requests import FastPath, activate
 from duetime.model.action import Status
 from duetime.settings import DUE_SHARDS
-from duetime.testing.contract.scheduling import LARGE, PayloadContract, SchedulingContract
-from duetime.testing.contract.specimens import claim, end, fresh
+from duetime_contract.scheduling import LARGE, PayloadContract, SchedulingContract
+from duetime_contract.specimens import claim, end, fresh
 from tests.dynamodb_local import CREDENTIALS
 
 TWICE = Config(retries={"mode": "standard", "total_max_attempts": 2}, connect_timeout=2)

@@ -20,7 +20,7 @@ from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.ports.wakeups import Send
 from duetime.settings import DUE_SHARDS, Settings
-from duetime.testing.contract.specimens import (
+from duetime_contract.specimens import (
     ACME,
     CALLER,
     EXPIRY,
@@ -31,8 +31,8 @@ from duetime.testing.contract.specimens import (
     scheduled,
     terms,
 )
-from duetime.testing.contract.tracebacks import FIRST
-from duetime.testing.contract.wakes import message
+from duetime_contract.tracebacks import FIRST
+from duetime_contract.wakes import message
 from tests.dynamodb_local import CREDENTIALS
 
 ONCE = Config(retries={"total_max_attempts": 1}, connect_timeout=1)

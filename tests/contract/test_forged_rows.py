@@ -17,9 +17,9 @@ from duetime.model.action import Status
 from duetime.model.audit_chain import ChainHead
 from duetime.model.audit_verification import verify
 from duetime.settings import DUE_SHARDS
-from duetime.testing.contract.access import JOB, entry
-from duetime.testing.contract.job_specimens import NIGHTLY, added, event_run
-from duetime.testing.contract.specimens import (
+from duetime_contract.access import JOB, entry
+from duetime_contract.job_specimens import NIGHTLY, added, event_run
+from duetime_contract.specimens import (
     ACME,
     GLOBEX,
     HOUR,

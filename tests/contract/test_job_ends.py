@@ -13,9 +13,9 @@ from duetime.errors import BackendUnavailable
 from duetime.model.action import Status
 from duetime.model.transition import cancelled
 from duetime.settings import DUE_SHARDS
-from duetime.testing.contract.job_specimens import added, ended, planned, stored_job, taken, taking
-from duetime.testing.contract.scheduling import LARGE
-from duetime.testing.contract.specimens import CALLER, HOUR, NOON, end, stored_row
+from duetime_contract.job_specimens import added, ended, planned, stored_job, taken, taking
+from duetime_contract.scheduling import LARGE
+from duetime_contract.specimens import CALLER, HOUR, NOON, end, stored_row
 from tests.contract.sent_requests import sent_by
 
 KEPT_UNTIL = NOON + timedelta(days=3_650)

@@ -23,7 +23,7 @@ from duetime.model.transition import cancelled
 from duetime.model.wake_state import WakeState
 from duetime.ports.jobs import LockRequirement
 from duetime.settings import DUE_SHARDS, Settings
-from duetime.testing.contract.job_specimens import (
+from duetime_contract.job_specimens import (
     NIGHTLY,
     added,
     ended,
@@ -33,8 +33,8 @@ from duetime.testing.contract.job_specimens import (
     taken,
     taking,
 )
-from duetime.testing.contract.job_wakes import RULE
-from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, NOON, SECOND, end, stored_row
+from duetime_contract.job_wakes import RULE
+from duetime_contract.specimens import ACME, EXPIRY, HOUR, NOON, SECOND, end, stored_row
 from tests.contract.networks import LosesAnAnswer
 from tests.contract.test_rows import fails, item_size
 from tests.dynamodb_local import CREDENTIALS

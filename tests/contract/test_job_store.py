@@ -2,7 +2,7 @@
 
 import pytest
 
-from duetime.testing.contract import JobStoreContract
+from duetime_contract import JobStoreContract
 
 
 class TestJobStore(JobStoreContract):

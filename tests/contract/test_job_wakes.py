@@ -11,9 +11,9 @@ from duetime.aws.job_wakes import EventBridgeJobWakes
 from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
-from duetime.testing.contract import JobWakesContract
-from duetime.testing.contract.job_wakes import RULE, SCHEDULE
-from duetime.testing.contract.specimens import HOUR, MINUTE, NOON, SECOND
+from duetime_contract import JobWakesContract
+from duetime_contract.job_wakes import RULE, SCHEDULE
+from duetime_contract.specimens import HOUR, MINUTE, NOON, SECOND
 
 ACCOUNT = "123456789012"
 HOURLY = replace(SCHEDULE, expression="cron(30 * * * ? *)", tz="UTC")

@@ -5,19 +5,19 @@ import pytest
 from duetime.errors import BackendUnavailable
 from duetime.model.action import Status
 from duetime.model.lease import Applied, Claimed, SettleResult
-from duetime.testing.contract.changing import (
+from duetime_contract.changing import (
     CancelContract,
     DismissContract,
     LateContract,
     RedriveContract,
     RescheduleContract,
 )
-from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
-from duetime.testing.contract.job_runs import JobRunContract, RecordContract, SkipContract
-from duetime.testing.contract.legality import LegalityContract
-from duetime.testing.contract.scheduling import LARGE, PayloadContract, SchedulingContract
-from duetime.testing.contract.settling import AttemptsContract, LeaseContract, RetryContract, SettleContract
-from duetime.testing.contract.specimens import (
+from duetime_contract.claiming import ClaimContract, TakeOverContract
+from duetime_contract.job_runs import JobRunContract, RecordContract, SkipContract
+from duetime_contract.legality import LegalityContract
+from duetime_contract.scheduling import LARGE, PayloadContract, SchedulingContract
+from duetime_contract.settling import AttemptsContract, LeaseContract, RetryContract, SettleContract
+from duetime_contract.specimens import (
     ACME,
     CALLER,
     EXPIRY,

@@ -8,8 +8,8 @@ from duetime.aws.notes import DynamoBookmarks, DynamoRoutes, publish
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.model.manifest import Manifest
 from duetime.testing import TurnedClock
-from duetime.testing.contract import BookmarksContract, RoutesContract
-from duetime.testing.contract.specimens import NOON
+from duetime_contract import BookmarksContract, RoutesContract
+from duetime_contract.specimens import NOON
 
 
 class TestMemoryRoutes(RoutesContract):

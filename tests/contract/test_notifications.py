@@ -12,9 +12,9 @@ from duetime.memory.notifications import MemoryDeliveries, MemoryInbox, MemoryPr
 from duetime.model.notification import Channel
 from duetime.model.preferences import Preferences
 from duetime.ports.notifications import SendPermit
-from duetime.testing.contract import DeliveriesContract, InboxContract, PreferencesContract, WindowsContract
-from duetime.testing.contract.notifications import ALL, DEAD, notification
-from duetime.testing.contract.specimens import ACME, CALLER, EXPIRY, NOON
+from duetime_contract import DeliveriesContract, InboxContract, PreferencesContract, WindowsContract
+from duetime_contract.notifications import ALL, DEAD, notification
+from duetime_contract.specimens import ACME, CALLER, EXPIRY, NOON
 from tests.contract.conftest import MOTO, OneAtATime
 from tests.contract.networks import LosesAnAnswer, SendsTwice
 

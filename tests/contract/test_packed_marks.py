@@ -13,9 +13,9 @@ from duetime.memory.notes import MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
-from duetime.testing.contract.specimens import NOON
 from duetime.wakeups.due_scanner import DueScanner
 from duetime.wakeups.sweep import BOOKMARK, FENCED, Sweep
+from duetime_contract.specimens import NOON
 
 KEY = {"pk": {"S": "system#bookmark"}, "sk": {"S": BOOKMARK}}
 NAMES = st.sampled_from(["300/0", "300/1", "300/2", "300/7", "600/1", "600/255", "600/256", "300/01", "/3"])

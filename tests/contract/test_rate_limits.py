@@ -18,10 +18,10 @@ from duetime.model.active_region import TRUSTED
 from duetime.model.rate_limit import RateBucket, RateLimit
 from duetime.ports.rate_limits import NoSetLimits
 from duetime.testing import TurnedClock
-from duetime.testing.contract import SetLimitsContract
-from duetime.testing.contract.rate_limits import set_limit
-from duetime.testing.contract.rates import BUCKET, STRICT
-from duetime.testing.contract.specimens import ACME, NOON, SECOND, fresh
+from duetime_contract import SetLimitsContract
+from duetime_contract.rate_limits import set_limit
+from duetime_contract.rates import BUCKET, STRICT
+from duetime_contract.specimens import ACME, NOON, SECOND, fresh
 from tests.api.deployment import Hooked, unavailable
 from tests.contract.test_costs import metered
 

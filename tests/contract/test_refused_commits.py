@@ -8,8 +8,8 @@ from botocore.exceptions import ClientError
 
 from duetime.errors import BackendMisconfigured
 from duetime.model.outcome import of_error
-from duetime.testing.contract.committing import DONE, commit
-from duetime.testing.contract.specimens import fresh, running
+from duetime_contract.committing import DONE, commit
+from duetime_contract.specimens import fresh, running
 
 WORKER = "arn:aws:sts::123456789012:assumed-role/duetime-worker-default-role/duetime-worker-default"
 DENIED = (

@@ -12,9 +12,9 @@ from duetime.memory.regions import MemoryActiveRegions, SharedRegionItem
 from duetime.model.active_region import FENCES, TRUSTED
 from duetime.ports.regions import NoRegions
 from duetime.testing import TurnedClock
-from duetime.testing.contract import RegionsContract
-from duetime.testing.contract.regions import active_region
-from duetime.testing.contract.specimens import HOUR, NOON, SECOND
+from duetime_contract import RegionsContract
+from duetime_contract.regions import active_region
+from duetime_contract.specimens import HOUR, NOON, SECOND
 from tests.contract.conftest import LOCAL, MOTO
 
 OWN, OTHER = "eu-central-1", "eu-west-1"

@@ -14,8 +14,8 @@ from duetime.model.manifest import Manifest
 from duetime.ports.jobs import JobPorts
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
-from duetime.testing.contract.races import CROWD, together
-from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, NOON, SECOND
+from duetime_contract.races import CROWD, together
+from duetime_contract.specimens import ACME, GLOBEX, HOUR, NOON, SECOND
 
 REPORT = Registration(
     name="acme-report", handler="make-report", idempotency_key="k-1", idempotency_ttl=timedelta(hours=1)

@@ -15,8 +15,8 @@ from duetime.model.job import WHOLE_JOB, Pause
 from duetime.model.lease import Rejected
 from duetime.ports.jobs import LockRequirement
 from duetime.settings import DUE_SHARDS
-from duetime.testing.contract.job_specimens import ended, nightly, taken
-from duetime.testing.contract.specimens import (
+from duetime_contract.job_specimens import ended, nightly, taken
+from duetime_contract.specimens import (
     CALLER,
     EXPIRY,
     HOUR,

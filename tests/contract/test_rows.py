@@ -16,9 +16,10 @@ from duetime.model.change import Change
 from duetime.model.lease import Applied
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
-from duetime.testing.contract.idempotency import key_from, under_key
-from duetime.testing.contract.scheduling import LARGE
-from duetime.testing.contract.specimens import (
+from duetime.wakeups.arm import Arm
+from duetime_contract.idempotency import key_from, under_key
+from duetime_contract.scheduling import LARGE
+from duetime_contract.specimens import (
     ACME,
     CALLER,
     HOUR,
@@ -32,7 +33,6 @@ from duetime.testing.contract.specimens import (
     stored_row,
     terms,
 )
-from duetime.wakeups.arm import Arm
 from tests.contract.sent_requests import sent_by
 
 KILOBYTE = 1_024

@@ -6,9 +6,9 @@ from duetime.aws import unreadable_items
 from duetime.aws.run_counts import DynamoRunCounts
 from duetime.aws.usage import DynamoUsageCounts
 from duetime.memory.run_counts import MemoryRunCounts
-from duetime.testing.contract import RunCountsContract
-from duetime.testing.contract.run_counts import ended
-from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, NOON
+from duetime_contract import RunCountsContract
+from duetime_contract.run_counts import ended
+from duetime_contract.specimens import ACME, EXPIRY, HOUR, NOON
 
 
 class TestMemoryRunCounts(RunCountsContract):

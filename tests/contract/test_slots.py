@@ -13,7 +13,7 @@ from duetime.model.action import Status
 from duetime.model.lease import NeedsSlot, SettleResult
 from duetime.model.slots import MOST_WAITING
 from duetime.model.transition import started
-from duetime.testing.contract.slots import (
+from duetime_contract.slots import (
     KEY,
     holders,
     holding,
@@ -23,7 +23,7 @@ from duetime.testing.contract.slots import (
     take,
     waiting,
 )
-from duetime.testing.contract.specimens import (
+from duetime_contract.specimens import (
     ACME,
     NOON,
     ORPHANED_AT,

@@ -37,16 +37,16 @@ from duetime.ports.jobs import JobPorts
 from duetime.ports.wakeups import Delivery
 from duetime.tenant_data.erase import Erase
 from duetime.tenant_data.export import Export, UnfitDirectory
-from duetime.testing.contract.access import entry, grant
-from duetime.testing.contract.notifications import FAILING, notification
-from duetime.testing.contract.run_counts import ended
-from duetime.testing.contract.specimens import ACME, EXPIRY, GLOBEX, HOUR, MINUTE, NOON, terms
-from duetime.testing.contract.undelivered import given_up
 from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.assembly import Steps
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import Worker, WorkerPorts
+from duetime_contract.access import entry, grant
+from duetime_contract.notifications import FAILING, notification
+from duetime_contract.run_counts import ended
+from duetime_contract.specimens import ACME, EXPIRY, GLOBEX, HOUR, MINUTE, NOON, terms
+from duetime_contract.undelivered import given_up
 from tests.contract.conftest import LOCAL, MOTO
 
 KINDS = {kind for kinds in OF_TENANTS.values() for kind in kinds}

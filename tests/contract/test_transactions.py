@@ -8,8 +8,8 @@ from botocore.exceptions import ClientError
 
 from duetime.errors import Unsupported
 from duetime.memory.store import MemoryStore
-from duetime.testing.contract.scheduling import LARGE
-from duetime.testing.contract.specimens import claim, fresh
+from duetime_contract.scheduling import LARGE
+from duetime_contract.specimens import claim, fresh
 
 PAYLOADS = pytest.mark.parametrize("apart", [False, True], ids=["payload in the row", "payload apart"])
 PAID = {"pk": {"S": "invoice#7"}, "sk": {"S": "state"}, "state_of_invoice": {"S": "paid"}}

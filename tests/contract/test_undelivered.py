@@ -8,9 +8,9 @@ from duetime.aws.undelivered import DynamoUndelivered
 from duetime.memory.undelivered import MemoryUndelivered
 from duetime.model.action import Status
 from duetime.ports.undelivered import StreamBatch
-from duetime.testing.contract import UndeliveredContract
-from duetime.testing.contract.specimens import EXPIRY, end, running, scheduled
-from duetime.testing.contract.undelivered import given_up
+from duetime_contract import UndeliveredContract
+from duetime_contract.specimens import EXPIRY, end, running, scheduled
+from duetime_contract.undelivered import given_up
 from tests import dynamodb_local
 
 

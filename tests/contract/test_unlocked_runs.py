@@ -10,7 +10,10 @@ from duetime.model.job import Overlap, job_ref_of
 from duetime.ports.jobs import LockRequirement
 from duetime.retry import NEVER
 from duetime.settings import Settings
-from duetime.testing.contract.job_specimens import (
+from duetime.worker.claim_job_run import ClaimJobRun
+from duetime.worker.claim_results import ClaimWon, Waiting
+from duetime.worker.unlocked_runs import find_unlocked
+from duetime_contract.job_specimens import (
     NIGHTLY,
     added,
     event_run,
@@ -20,10 +23,7 @@ from duetime.testing.contract.job_specimens import (
     stored_job,
     taking,
 )
-from duetime.testing.contract.specimens import GLOBEX, HOUR, MINUTE, NOON, end, put, stored_row, terms
-from duetime.worker.claim_job_run import ClaimJobRun
-from duetime.worker.claim_results import ClaimWon, Waiting
-from duetime.worker.unlocked_runs import find_unlocked
+from duetime_contract.specimens import GLOBEX, HOUR, MINUTE, NOON, end, put, stored_row, terms
 from tests.hooked import Hooked
 from tests.unpaused import UNPAUSED
 

@@ -12,8 +12,8 @@ from duetime.clock import SystemClock
 from duetime.local.moto_patches import repeated_transactions
 from duetime.memory.usage import MemoryUsageCounts
 from duetime.model.usage import day_name
-from duetime.testing.contract import UsageCountsContract
-from duetime.testing.contract.specimens import ACME, GLOBEX, NOON
+from duetime_contract import UsageCountsContract
+from duetime_contract.specimens import ACME, GLOBEX, NOON
 from tests.contract.conftest import LOCAL, MOTO
 from tests.contract.networks import repeating
 

@@ -20,9 +20,9 @@ from duetime.model.action import ActionRef
 from duetime.ports.wakeups import Delivery, Send
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
-from duetime.testing.contract import DueQueuesContract, TimersContract
-from duetime.testing.contract.specimens import HOUR, NOON
-from duetime.testing.contract.wakes import message
+from duetime_contract import DueQueuesContract, TimersContract
+from duetime_contract.specimens import HOUR, NOON
+from duetime_contract.wakes import message
 
 ACCOUNT = "123456789012"
 

@@ -13,9 +13,9 @@ from duetime.model.lifecycle import of_work_pause
 from duetime.model.work_pause import PauseScope
 from duetime.ports.work_pauses import NoWorkPauses
 from duetime.testing import TurnedClock
-from duetime.testing.contract import WorkPausesContract
-from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, NOON, SECOND
-from duetime.testing.contract.work_pauses import BREAKER, work_pause
+from duetime_contract import WorkPausesContract
+from duetime_contract.specimens import ACME, GLOBEX, HOUR, NOON, SECOND
+from duetime_contract.work_pauses import BREAKER, work_pause
 from tests.api.deployment import Hooked, unavailable
 
 

@@ -12,7 +12,7 @@ _FEATURE = re.compile(
     r"^### (?P<id>[A-Z]\d+)\n\n(?P<text>.+)\n\n```text\n(?P<items>(?:\w.+\n)+)```$", re.MULTILINE
 )
 _INTERFACES = re.compile(r"(run|setting|SDK|CLI|HTTP|console) +(.+)")
-_TEST = re.compile(r"test +((?:tests|src)/[\w/]+(?:\.py)?)(?:::(\w+))?")
+_TEST = re.compile(r"test +((?:tests|contract)/[\w/]+(?:\.py)?)(?:::(\w+))?")
 _LINK = re.compile(r"\[[^\]]+\]\(([\w/-]+\.md)(?:#([\w-]+))?\)")
 
 

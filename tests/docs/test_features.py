@@ -81,7 +81,8 @@ def anchors_in(page: str) -> frozenset[str]:
 
 def resolve(name: str) -> object:
     """Return the object that an SDK name refers to; a name may begin with a module."""
-    parts = name.split(".") if name.startswith("duetime.") else ["duetime", *name.split(".")]
+    is_whole = name.startswith(("duetime.", "duetime_contract."))
+    parts = name.split(".") if is_whole else ["duetime", *name.split(".")]
     lengths = [length for length in range(len(parts), 0, -1) if is_module(".".join(parts[:length]))]
     target = import_module(".".join(parts[: lengths[0]]))
     for part in parts[lengths[0] :]:
@@ -95,7 +96,8 @@ def field_of(target: object, name: str) -> object:
 
 
 def is_module(name: str) -> bool:
-    path = ROOT / "src" / name.replace(".", "/")
+    source = "contract/src" if name.startswith("duetime_contract") else "src"
+    path = ROOT / source / name.replace(".", "/")
     return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
 
 
@@ -140,7 +142,7 @@ def test_every_interface_exists():
 def test_every_test_that_shows_a_feature_exists():
     shown = [(feature.id, path, function) for feature in FEATURES for path, function in feature.tests()]
     assert [
-        test for test in shown if not test[1].startswith(("tests/", "src/duetime/testing/contract/"))
+        test for test in shown if not test[1].startswith(("tests/", "contract/src/duetime_contract/"))
     ] == []
     assert [test for test in shown if not exists(*test[1:])] == []
 

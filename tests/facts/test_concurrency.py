@@ -14,9 +14,13 @@ from duetime.model.new_action import MOST_SLOTS, Concurrency, concurrency_of
 from duetime.model.slots import MOST_WAITING
 from duetime.ports.wakeups import LONGEST_DELAY
 from duetime.settings import Settings
-from duetime.testing.contract.job_specimens import occurrence
-from duetime.testing.contract.slots import ACME, KEY, holders, holding, keyed, slots_of, take, waiting
-from duetime.testing.contract.specimens import (
+from duetime.wakeups.due_messages import message_of
+from duetime.wakeups.sweep import bands
+from duetime.worker.claim_results import ClaimWon, Waiting
+from duetime.worker.claim_with_slot import next_message
+from duetime_contract.job_specimens import occurrence
+from duetime_contract.slots import ACME, KEY, holders, holding, keyed, slots_of, take, waiting
+from duetime_contract.specimens import (
     HOUR,
     LEASE,
     MINUTE,
@@ -30,10 +34,6 @@ from duetime.testing.contract.specimens import (
     stored_row,
     terms,
 )
-from duetime.wakeups.due_messages import message_of
-from duetime.wakeups.sweep import bands
-from duetime.worker.claim_results import ClaimWon, Waiting
-from duetime.worker.claim_with_slot import next_message
 from tests.slots import claim_of
 
 

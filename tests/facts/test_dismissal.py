@@ -8,7 +8,7 @@ from duetime.model.action_events import of_action
 from duetime.model.change import Change
 from duetime.model.run_counts import count_of
 from duetime.telemetry.transition_log import transition_of
-from duetime.testing.contract.specimens import HOUR, NOON, claim, end, scheduled, stored_row
+from duetime_contract.specimens import HOUR, NOON, claim, end, scheduled, stored_row
 
 
 def test_only_the_failure_before_a_dismissal_is_published_and_counted():

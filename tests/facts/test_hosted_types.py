@@ -8,7 +8,7 @@ from duetime.actions.hosted_types import HostedTypes
 from duetime.errors import BackendMisconfigured, TooManyDueShards, TypeNotHosted
 from duetime.model.deployed_shards import Hosted
 from duetime.testing import TurnedClock
-from duetime.testing.contract.specimens import NOON
+from duetime_contract.specimens import NOON
 
 
 class Manifests:

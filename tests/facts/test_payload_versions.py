@@ -16,7 +16,7 @@ from duetime import App, Payload
 from duetime.aws.messages import UnreadableMessage, from_json, to_json
 from duetime.errors import MESSAGE_LIMIT, DeclarationError, InvalidPayload
 from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
-from duetime.testing.contract.wakes import message
+from duetime_contract.wakes import message
 
 
 class Discount(Payload, version=3):

@@ -8,8 +8,8 @@ import pytest
 from duetime import instant
 from duetime.model.action import ActionRef
 from duetime.ports.wakeups import DueMessage
-from duetime.testing.contract.specimens import HOUR, NOON
 from duetime.worker.put_offs import PutOffs
+from duetime_contract.specimens import HOUR, NOON
 
 SOON = NOON + timedelta(minutes=5)
 MESSAGE = DueMessage(ref=ActionRef("acme", "an-action"), type="errand", due_at=NOON, generation=1)

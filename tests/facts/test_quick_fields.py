@@ -9,7 +9,7 @@ import pytest
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Action, Status
 from duetime.model.quick_fields import quick_fields, with_fields
-from duetime.testing.contract.specimens import fresh
+from duetime_contract.specimens import fresh
 
 ACTION = fresh(MemoryStore())
 

@@ -8,7 +8,7 @@ from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.model.change import Change
 from duetime.model.run_counts import LATENESS_BOUNDS, CountedEnding, count_of
-from duetime.testing.contract.specimens import MINUTE, NOON, SECOND, claim, end, scheduled, stored_row
+from duetime_contract.specimens import MINUTE, NOON, SECOND, claim, end, scheduled, stored_row
 
 
 @pytest.fixture

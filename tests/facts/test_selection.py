@@ -9,8 +9,8 @@ from duetime.errors import InvalidIdentifier, InvalidSelection, InvalidTime
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.model.selection import Selection
-from duetime.testing.contract.job_specimens import occurrence
-from duetime.testing.contract.specimens import HOUR, NOON, TICK, claim, end, fresh, stored_row
+from duetime_contract.job_specimens import occurrence
+from duetime_contract.specimens import HOUR, NOON, TICK, claim, end, fresh, stored_row
 
 STORE = MemoryStore()
 NOW = NOON + 5 * HOUR

@@ -15,10 +15,10 @@ from duetime.model.slots import tail_position
 from duetime.model.transition import settled
 from duetime.model.work_pause import BreakerState, PauseScope, WorkPause, hold_of, skip_of, work_of
 from duetime.settings import Settings
-from duetime.testing.contract.batches import NAME, opened
-from duetime.testing.contract.job_specimens import nightly, occurrence
-from duetime.testing.contract.slots import KEY, holding, keyed, move_of, waiting
-from duetime.testing.contract.specimens import (
+from duetime_contract.batches import NAME, opened
+from duetime_contract.job_specimens import nightly, occurrence
+from duetime_contract.slots import KEY, holding, keyed, move_of, waiting
+from duetime_contract.specimens import (
     ACME,
     HOUR,
     LEASE_END,

@@ -12,7 +12,7 @@ from duetime.jobs.register import Registration
 from duetime.model.deployed_shards import DeployedShards
 from duetime.model.manifest import Manifest
 from duetime.testing import create_tables
-from duetime.testing.contract.specimens import NOON
+from duetime_contract.specimens import NOON
 
 SOON, DAY = timedelta(hours=1), timedelta(days=1)
 

@@ -21,10 +21,10 @@ from duetime.errors import BackendUnavailable
 from duetime.ids import new_action_id
 from duetime.lambdas import work
 from duetime.model.transition import started
-from duetime.testing.contract.specimens import end
-from duetime.testing.contract.specimens import terms as claim_terms
 from duetime.wakeups.due_messages import message_of
 from duetime.wakeups.phase import PhaseSleep
+from duetime_contract.specimens import end
+from duetime_contract.specimens import terms as claim_terms
 from examples.billing import SendReceipt
 from tests.functions.aws_faults import failing
 from tests.functions.conftest import Context, sample

@@ -11,7 +11,7 @@ from duetime.aws.run_logs import CloudWatchRunLogs
 from duetime.errors import BackendMisconfigured
 from duetime.memory.store import MemoryStore
 from duetime.ports.run_logs import MOST_LINES, LogLine
-from duetime.testing.contract.specimens import fresh
+from duetime_contract.specimens import fresh
 
 START = datetime(2027, 6, 1, 12, 0, 0, 250_500, tzinfo=UTC)
 END = START + timedelta(seconds=2)

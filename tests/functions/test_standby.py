@@ -18,8 +18,8 @@ from duetime.lambdas.standby import if_active, unless_standby
 from duetime.memory.regions import MemoryActiveRegions, SharedRegionItem
 from duetime.model.job import JobRef
 from duetime.testing import TurnedClock
-from duetime.testing.contract.regions import active_region
-from duetime.testing.contract.specimens import NOON
+from duetime_contract.regions import active_region
+from duetime_contract.specimens import NOON
 
 DONE, NOTHING = {"done": True}, {"batchItemFailures": []}
 ACTIVE, STANDBY = "eu-central-1", "eu-west-1"

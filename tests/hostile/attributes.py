@@ -18,8 +18,8 @@ from duetime.model.idempotency import KeyTerms
 from duetime.model.job import Job, JobSpan, SpanKind, current_definition
 from duetime.model.run_stats import RunStats
 from duetime.model.slots import KeySlots
-from duetime.testing.contract.job_specimens import OPERATED, nightly
-from duetime.testing.contract.specimens import ACME, EXPIRY, NOON, POLICY, fresh
+from duetime_contract.job_specimens import OPERATED, nightly
+from duetime_contract.specimens import ACME, EXPIRY, NOON, POLICY, fresh
 
 KEYS = {"pk", "sk"}
 ATTEMPT = Attempt(NOON, NOON, "worker-1", NOON, Ending.FAILED, "it failed")

@@ -30,8 +30,8 @@ from duetime.model.transition import started
 from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
-from duetime.testing.contract.undelivered import given_up
 from duetime.wakeups import system_jobs
+from duetime_contract.undelivered import given_up
 from examples.billing import SendReceipt
 from tests.functions.aws_faults import failing
 from tests.functions.conftest import Context, sample

@@ -207,7 +207,12 @@ def test_a_hand_over_that_needs_no_approval_cannot_be_approved_after_one_that_di
     action = cloud.scheduler.schedule(Ask(), at=NOW)
     cloud.advance(minutes=5)
     row = cloud.scheduler.get(action.id)
-    assert (row.is_handed_over, row.awaits_approval, row.question, row.decision_terms) == (True, False, None, None)
+    assert (row.is_handed_over, row.awaits_approval, row.question, row.decision_terms) == (
+        True,
+        False,
+        None,
+        None,
+    )
     with pytest.raises(ActionConflict):
         cloud.scheduler.approve(action.id)
     cloud.close()

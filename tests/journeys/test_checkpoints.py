@@ -26,7 +26,7 @@ from duetime.model.action import Ending
 from duetime.model.checkpoint import CHECKPOINT_LIMIT
 from duetime.model.outcome import settlement
 from duetime.testing import SimulatedCloud, WorkerDied, create_tables, fake_run
-from duetime.testing.contract.specimens import running
+from duetime_contract.specimens import running
 from tests.journeys.conftest import NOON
 from tests.journeys.recorded_job import PATIENT
 

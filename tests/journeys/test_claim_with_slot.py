@@ -17,7 +17,13 @@ from duetime.model.slots import FEW_WAITING, MOST_WAITING, tail_position
 from duetime.model.work_pause import PauseScope, WorkPause
 from duetime.ports.actions import DamagedRow
 from duetime.ports.wakeups import DueMessage
-from duetime.testing.contract.slots import (
+from duetime.testing.turned_clock import TurnedClock
+from duetime.wakeups.due_messages import message_of
+from duetime.worker.claim_results import ClaimWon, Waiting
+from duetime.worker.pass_slots import PassSlots
+from duetime.worker.paused_work import Held, PausedWork
+from duetime.worker.rate_turn import StartsAt
+from duetime_contract.slots import (
     KEY,
     begin,
     holders,
@@ -28,7 +34,7 @@ from duetime.testing.contract.slots import (
     take,
     waiting,
 )
-from duetime.testing.contract.specimens import (
+from duetime_contract.specimens import (
     ACME,
     CALLER,
     EXPIRY,
@@ -42,12 +48,6 @@ from duetime.testing.contract.specimens import (
     stored_row,
     terms,
 )
-from duetime.testing.turned_clock import TurnedClock
-from duetime.wakeups.due_messages import message_of
-from duetime.worker.claim_results import ClaimWon, Waiting
-from duetime.worker.pass_slots import PassSlots
-from duetime.worker.paused_work import Held, PausedWork
-from duetime.worker.rate_turn import StartsAt
 from tests.hooked import Hooked
 from tests.slots import NoQueues, claim_of
 

@@ -11,7 +11,7 @@ from duetime import App, Payload, RetryPolicy, Run, Status
 from duetime.model.transition import started
 from duetime.settings import Settings
 from duetime.testing import Faults, InvariantBroken, SimulatedCloud
-from duetime.testing.contract.specimens import terms
+from duetime_contract.specimens import terms
 from tests.journeys.conftest import NOON
 
 KEYS = {"one": 1, "two": 2}

@@ -11,11 +11,11 @@ from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.testing import TurnedClock
-from duetime.testing.contract.specimens import HOUR, MINUTE, NOON, claim, end, fresh
 from duetime.wakeups.deep_sweep import DeepSweep
 from duetime.wakeups.due_scanner import DueScanner
 from duetime.wakeups.sweep import Sweep
 from duetime.wakeups.wheel import Wheel
+from duetime_contract.specimens import HOUR, MINUTE, NOON, claim, end, fresh
 
 BEFORE = 48
 

@@ -8,10 +8,10 @@ import pytest
 from duetime.errors import BackendUnavailable
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
-from duetime.testing.contract.specimens import CALLER, LEASE, NOON, SKEW, TICK, running, stored_row
 from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.heartbeat import Heartbeat, visibility
+from duetime_contract.specimens import CALLER, LEASE, NOON, SKEW, TICK, running, stored_row
 from tests.hooked import Hooked
 
 SETTINGS = Settings(lease=LEASE, clock_skew=SKEW)

@@ -19,10 +19,10 @@ from duetime.ports.wakeups import Delivery
 from duetime.retry import NEVER
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from duetime.testing.contract.job_specimens import added, occurrence
-from duetime.testing.contract.specimens import NOON, put, stored_row, terms
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.claim_job_run import ClaimJobRun
+from duetime_contract.job_specimens import added, occurrence
+from duetime_contract.specimens import NOON, put, stored_row, terms
 from tests.hooked import Hooked, hook_backend
 from tests.journeys.recorded_job import HOUR, MIDNIGHT, MINUTE, SECOND, RecordedJob, accounts, at, grid
 from tests.unpaused import UNPAUSED

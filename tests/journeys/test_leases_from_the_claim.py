@@ -8,10 +8,10 @@ import pytest
 from duetime.memory.notes import MemoryRoutes
 from duetime.model.action import Status
 from duetime.settings import Settings
-from duetime.testing.contract.specimens import CALLER, EXPIRY, LEASE_END, NOON, SKEW, TICK, running
 from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.due_scanner import DueScanner, DueWindow
 from duetime.worker.worker import DeliveryResult
+from duetime_contract.specimens import CALLER, EXPIRY, LEASE_END, NOON, SKEW, TICK, running
 from tests.hooked import Hooked
 from tests.journeys.recording_queue import RecordingQueue
 from tests.journeys.skewed_workers import LEASE, MINUTE, SETTINGS, Mail, SkewedWorkers

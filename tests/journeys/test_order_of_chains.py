@@ -6,8 +6,8 @@ from duetime.actions.chains import follow
 from duetime.ids import ActionId
 from duetime.model.action import ActionRef
 from duetime.model.predecessors import Predecessors
-from duetime.testing.contract.batches import NAME, held, opened
-from duetime.testing.contract.specimens import fresh, scheduled, stored_row
+from duetime_contract.batches import NAME, held, opened
+from duetime_contract.specimens import fresh, scheduled, stored_row
 
 
 def test_a_held_action_follows_its_actions_and_its_batches(store):

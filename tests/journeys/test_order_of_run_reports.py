@@ -15,8 +15,13 @@ from duetime.model.hand_over import HandedOver, Progress
 from duetime.model.run import RunCancelled
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from duetime.testing.contract.slots import holding
-from duetime.testing.contract.specimens import (
+from duetime.testing.turned_clock import TurnedClock
+from duetime.wakeups.after_hand_over import AfterHandOver
+from duetime.worker.checkpoints import RunCheckpoints
+from duetime.worker.commit import CommitStage
+from duetime.worker.hand_over import HandOverRun, RunExternalWork
+from duetime_contract.slots import holding
+from duetime_contract.specimens import (
     CALLER,
     HOUR,
     NOON,
@@ -27,11 +32,6 @@ from duetime.testing.contract.specimens import (
     running,
     stored_row,
 )
-from duetime.testing.turned_clock import TurnedClock
-from duetime.wakeups.after_hand_over import AfterHandOver
-from duetime.worker.checkpoints import RunCheckpoints
-from duetime.worker.commit import CommitStage
-from duetime.worker.hand_over import HandOverRun, RunExternalWork
 from tests.slots import NoQueues
 
 CLOCK = TurnedClock(NOON)

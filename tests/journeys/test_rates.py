@@ -15,9 +15,9 @@ from duetime.model.rate_limit import HIGHEST_RATE, LARGEST_BURST, RateLimit, buc
 from duetime.ports.rate_limits import NoSetLimits, SetLimit
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, WorkerDied
-from duetime.testing.contract.specimens import terms
 from duetime.testing.rate_windows import first_excess
 from duetime.worker.rate_turn import RateTurns, StartsAt
+from duetime_contract.specimens import terms
 from tests.journeys.conftest import NOON
 from tests.journeys.recorded_job import PATIENT
 

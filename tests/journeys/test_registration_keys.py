@@ -8,7 +8,7 @@ import pytest
 from duetime.errors import InvalidTime, JobNameTaken, JobNotFound
 from duetime.jobs.register import Registration
 from duetime.model.action import Status
-from duetime.testing.contract.races import together
+from duetime_contract.races import together
 from tests.journeys.recorded_job import MIDNIGHT, MINUTE, at
 from tests.journeys.reports import Report
 from tests.journeys.reports import reporting as reporting  # noqa: PLC0414 - a fixture

@@ -14,12 +14,12 @@ from duetime.model.predecessors import Predecessors
 from duetime.ports.actions import DamagedRow
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from duetime.testing.contract.batches import held
-from duetime.testing.contract.specimens import NOON, fresh, put, scheduled, stored_row
 from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.count_batch import CountBatch
 from duetime.wakeups.follow import Follow, SweepHeld
 from duetime.wakeups.release import Release
+from duetime_contract.batches import held
+from duetime_contract.specimens import NOON, fresh, put, scheduled, stored_row
 from tests.hooked import Hooked
 
 MINUTE = timedelta(minutes=1)

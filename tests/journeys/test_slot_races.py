@@ -6,8 +6,11 @@ import pytest
 
 from duetime.model.action import Status
 from duetime.model.transition import started
-from duetime.testing.contract.slots import holders, holding, keyed, move_of, slots_of, take
-from duetime.testing.contract.specimens import (
+from duetime.testing.turned_clock import TurnedClock
+from duetime.worker.claim_results import ClaimWon, Waiting
+from duetime.worker.pass_slots import PassSlots
+from duetime_contract.slots import holders, holding, keyed, move_of, slots_of, take
+from duetime_contract.specimens import (
     CALLER,
     MINUTE,
     NOON,
@@ -18,9 +21,6 @@ from duetime.testing.contract.specimens import (
     stored_row,
     terms,
 )
-from duetime.testing.turned_clock import TurnedClock
-from duetime.worker.claim_results import ClaimWon, Waiting
-from duetime.worker.pass_slots import PassSlots
 from tests.hooked import Hooked
 from tests.slots import NoQueues, claim_of
 

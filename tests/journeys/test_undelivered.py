@@ -6,8 +6,8 @@ from duetime import App, Payload, Run, Scheduler
 from duetime.errors import InvalidCursor, OperatorsOnly, UndeliveredNotFound, Unsupported
 from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime.testing import SimulatedCloud
-from duetime.testing.contract.specimens import EXPIRY, HOUR, NOON
-from duetime.testing.contract.undelivered import given_up
+from duetime_contract.specimens import EXPIRY, HOUR, NOON
+from duetime_contract.undelivered import given_up
 
 
 class Note(Payload):

@@ -30,9 +30,9 @@ from duetime.model.debounce import coalesced
 from duetime.model.run_stats import EndedRun
 from duetime.model.transition import released, skipped, started
 from duetime.ports.jobs import LockRequirement
-from duetime.testing.contract.handing_over import HALF, TERMS, completion
-from duetime.testing.contract.job_specimens import nightly, occurrence, taking
-from duetime.testing.contract.specimens import (
+from duetime_contract.handing_over import HALF, TERMS, completion
+from duetime_contract.job_specimens import nightly, occurrence, taking
+from duetime_contract.specimens import (
     CALLER,
     EXPIRY,
     HOUR,

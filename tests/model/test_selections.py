@@ -20,7 +20,7 @@ from duetime.model.action import Attempt, Ending, Status
 from duetime.scheduler import Scheduler
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.testing import TurnedClock
-from duetime.testing.contract.specimens import EXPIRY, HOUR, NOON, SECOND, TICK, fresh
+from duetime_contract.specimens import EXPIRY, HOUR, NOON, SECOND, TICK, fresh
 from tests.dynamodb_local import CREDENTIALS
 
 TIMES = st.sampled_from([NOON + hours * HOUR + ticks * TICK for hours in range(4) for ticks in (0, 1, 1_000)])

@@ -17,7 +17,7 @@ from duetime.model.action import Status
 from duetime.model.idempotency import KeyTerms
 from duetime.model.lease import Applied, Claimed, LeaseHeld
 from duetime.settings import DUE_SHARDS
-from duetime.testing.contract.specimens import (
+from duetime_contract.specimens import (
     ACME,
     EXPIRY,
     GLOBEX,

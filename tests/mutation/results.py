@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 CONDITIONS, KILLERS, SURVIVORS = HERE / "conditions.json", HERE / "killers.json", HERE / "survivors.toml"
 TIMED_OUT = "timed out"
 STALE = "stale"
-CONTRACT = sorted((ROOT / "src/duetime/testing/contract").glob("*.py"))
+CONTRACT = sorted((ROOT / "contract/src/duetime_contract").glob("*.py"))
 """The tests that the files of ``tests/contract`` inherit. A new one may kill what survived."""
 
 

@@ -87,10 +87,10 @@ def test_the_monotonic_start_of_a_run_becomes_the_present():
 def test_each_decision_about_leases_slots_and_batches_has_mutants():
     mutated = {mutant.where for mutant in all_mutants()}
     assert {
-        "wakeups.due_scanner:DueScanner._needs_a_wake",
+        "wakeups.due_scanner:DueScanner._ready_at",
         "worker.heartbeat:Heartbeat.watching",
         "actions.debounce:place_debounced",
-        "worker.claim_with_slot:ClaimOneShot._won",
+        "worker.claim_with_slot:ClaimOneShot._contend",
         "worker.claim_with_slot:_is_dead",
         "worker.pass_slots:PassSlots.free",
         "worker.settle:Settle._end",

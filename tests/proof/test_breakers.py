@@ -20,10 +20,10 @@ from duetime.ports.meter import UNMETERED
 from duetime.retry import RetryPolicy
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud, TurnedClock
-from duetime.testing.contract.specimens import ACME, fresh
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.breakers import Breakers
 from duetime.worker.paused_work import PausedWork
+from duetime_contract.specimens import ACME, fresh
 from tests.proof.failing_worlds import RemovedGuards
 from tests.proof.world import LOSE_ALL
 

@@ -14,8 +14,8 @@ from duetime.model.action import Status
 from duetime.model.job import JobRef
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, TurnedClock
-from duetime.testing.contract.specimens import NOON
 from duetime.wakeups.failover import AlreadyActive, Switch, TakeOver
+from duetime_contract.specimens import NOON
 
 FIRST, SECOND = "eu-central-1", "eu-west-1"
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)

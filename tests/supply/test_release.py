@@ -26,10 +26,11 @@ The first release.
 @pytest.fixture
 def clone(tmp_path):
     """A small project in a repository, with a remote of nothing."""
-    for name in ("CHANGELOG.md", "pyproject.toml", "src/duetime/api/openapi/document.py"):
+    for name in ("CHANGELOG.md", "contract/pyproject.toml", "src/duetime/api/openapi/document.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "duetime"\nversion = "0.1.0"\n')
+    (tmp_path / "contract/pyproject.toml").write_text('[project]\nversion = "0.1.0"\n')
     (tmp_path / "src/duetime/api/openapi/document.py").write_text('VERSION = "0.1.0"\n')
     (tmp_path / "src/duetime/api/openapi/served.json").write_text("{}\n")
     (tmp_path / "docs").mkdir()

@@ -72,9 +72,7 @@ def check_type(type_name: str) -> None:
         InvalidPayload: duetime alone writes its rows.
     """
     if type_name.startswith(RESERVED) and not is_probe(type_name):
-        problem = (
-            f"names that begin with {RESERVED!r} are reserved for duetime's own; use another name"
-        )
+        problem = f"names that begin with {RESERVED!r} are reserved for duetime's own; use another name"
         raise InvalidPayload(type_name, [problem])
 
 

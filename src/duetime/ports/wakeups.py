@@ -2,7 +2,7 @@
 
 Each back end (``memory``, ``aws``, or your own) obeys every sentence of the modules in `duetime.ports`. The
 suite in
-``duetime.testing.contract`` checks them. These rules apply to all methods:
+``duetime_contract`` checks them. These rules apply to all methods:
 
 - Instants are aware and in UTC.
 - A method that changes a row is one atomic, conditional write. If the condition fails, nothing changes.
