@@ -87,7 +87,7 @@ COMMANDS: dict[str, Command] = {
             (f"{BIN}/lint-imports",),
             _module("tools.bounds"),
             _module("tools.words"),
-            _module("tests.infra.counts"),
+            _module("tools.house"),
             _module("tests.docs.site"),
             ("npm", "run", "--silent", "check"),
             ("npx", "--no-install", "cdk", "synth", "--quiet"),
