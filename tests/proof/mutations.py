@@ -456,7 +456,6 @@ GUARDS = {
     "debounce: no call moves an action past its bound": coalesce_without("bound"),
     "debounce: a repeated call is recognised": without_recognising_calls,
     "debounce: a key is taken only as it was read": without_comparing_the_key,
-    "1: a lease counts as ended only after the skew": with_skew(timedelta(0)),
     "1: a lease that lives is not taken over": with_skew(-timedelta(days=1)),
     "1: a settle with an old fence changes nothing": without_fence,
     "1: no two runs of a job hold its lock": without_lock,
