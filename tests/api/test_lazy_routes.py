@@ -48,4 +48,5 @@ def test_a_request_loads_the_routes_with_its_first_segment():
         "duetime.api.scheduling",
         "duetime.api.bulk_actions",
         "duetime.api.attempts",
+        "duetime.api.approvals",
     }

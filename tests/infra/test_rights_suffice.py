@@ -260,8 +260,9 @@ def take(deployed, row):
     boto3.client("dynamodb").update_item(
         TableName=deployed.actions_table,
         Key=slots_key(row.tenant_id, row.concurrency_key),
-        UpdateExpression="ADD holders :me",
-        ExpressionAttributeValues={":me": {"SS": [row.id]}},
+        UpdateExpression="SET holders.#id = :fence",
+        ExpressionAttributeNames={"#id": row.id},
+        ExpressionAttributeValues={":fence": {"N": "1"}},
     )
 
 

@@ -319,7 +319,7 @@ class TestTheRecount:
         cloud = lived(every(hours=1), start=THURSDAY).cloud
         runs = list(cloud.jobs.history("duetime-recount"))
         assert [run.nominal_at for run in runs] == [THURSDAY + n * DAY for n in (3, 2, 1, 0)]
-        assert runs[0].attempts[-1].message == "1 jobs, 48 nominal times, 0 findings"
+        assert runs[0].attempts[-1].message == "1 job, 48 nominal times, 0 findings"
 
     def test_is_triggered_like_any_job(self):
         cloud = lived(every(hours=1), start=THURSDAY, days=1).cloud

@@ -106,8 +106,8 @@ def never_retried(row):
         (begun_late, "at second boundaries (default)", "10 runs, at most 3"),
         (overlapping, "two with one concurrency key (default)", "they overlapped for 3"),
         (run_though_cancelled, "cancelled before it is due (default)", "it ran"),
-        (never_retried, "failing twice (default)", "1 runs: executed"),
-        (never_retried, "failing for good (default)", "1 runs: executed"),
+        (never_retried, "failing twice (default)", "1 run: executed"),
+        (never_retried, "failing for good (default)", "1 run: executed"),
     ],
 )
 def test_a_broken_promise_fails_its_check(deploy, distortion, check, actual):

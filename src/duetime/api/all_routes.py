@@ -72,7 +72,7 @@ def _load(api: ApiContext, names: Sequence[str]) -> Sequence[RouteGroup]:
 def _action_routes(api: ApiContext, access: Access) -> Sequence[RouteGroup]:
     from duetime.api.approvals import ApprovalRoutes  # noqa: PLC0415 - at the first request for it
 
-    return [*_load(api, _OF_ACTIONS), ApprovalRoutes(api, access.trail)]
+    return [*_load(api, _OF_ACTIONS), ApprovalRoutes(api, access)]
 
 
 def _access_routes(access: Access) -> Sequence[RouteGroup]:

@@ -13,13 +13,13 @@ from aws_lambda_powertools.event_handler.request import Request
 from duetime.api.authenticator import Caller
 from duetime.api.context import ACTIONS, ApiContext, caller_at
 from duetime.api.requests import ApproveRequest, RejectRequest
+from duetime.api.route_ports import Access
 from duetime.api.routes import Operation, RouteGroup, route
 from duetime.api.views import ActionSummary
 from duetime.model.action import Action
 from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
 from duetime.model.decision import ApproverNotAllowed, Decision
 from duetime.model.permissions import Permission
-from duetime.ports.access import AuditTrail
 
 _PAGE, _PAGES = 100, 10
 """How many entries of a target are read, to find who scheduled an action."""
@@ -32,7 +32,7 @@ class ApprovalRoutes(RouteGroup):
     tag = "actions"
 
     api: ApiContext
-    trail: AuditTrail
+    access: Access
 
     @route(
         "approveAction",
@@ -86,7 +86,7 @@ class ApprovalRoutes(RouteGroup):
         target = AuditTarget(AuditKind.JOB, row.job) if row.job else AuditTarget(AuditKind.ACTION, row.id)
         cursor = None
         for _ in range(_PAGES):
-            page = self.trail.list(caller.tenant_id, target, limit=_PAGE, cursor=cursor)
+            page = self.access.trail.list(caller.tenant_id, target, limit=_PAGE, cursor=cursor)
             for entry in page:
                 is_made = entry.status is not None and entry.status < HTTPStatus.BAD_REQUEST
                 if (
