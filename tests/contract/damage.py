@@ -108,7 +108,7 @@ class Deployment:
         self.backends = AwsBackends(self.settings, self.clock)
         self.work = work.make_handler(self.settings, app.handler_set, instance="test", **metrics)
         self.catch_up = passes.make_catch_up_handler(self.settings, instance="test", **metrics)
-        self.undelivered = undelivered.make_handler(self.settings, **metrics)
+        self.keep_undelivered = undelivered.make_handler(self.settings, **metrics)
         self.arm, self.publish = (
             arm.make_handler(self.settings, **metrics),
             publish.make_handler(self.settings),
@@ -155,7 +155,7 @@ class Deployment:
         """Let the undelivered handler store what was reported, and return all that the API's list shows."""
         for number, body in enumerate(self.bodies(self.failures)):
             record = self._record(number, body) | {"eventSourceARN": "arn:aws:sqs:eu-west-1:1:failures"}
-            assert self.undelivered({"Records": [record]}, CONTEXT) == {"batchItemFailures": []}
+            assert self.keep_undelivered({"Records": [record]}, CONTEXT) == {"batchItemFailures": []}
         shown, cursor = [], None
         while True:
             query = {"limit": "100"} | ({"cursor": cursor} if cursor else {})
