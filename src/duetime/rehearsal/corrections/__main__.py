@@ -13,6 +13,7 @@ A program: ``python -m duetime.rehearsal.corrections``, settings in its environm
 - A stack with mail templates fails. They are created and deleted as by SES' own calls.
 - Mails of unverified senders are sent. SES rejects them.
 - A stack's user pool has a name of ministack's own.
+- A filter of an event source may have ``$or``. ministack takes that for a field, so nothing matches.
 - No resource outlives its stack, and none is imported: see `retention`.
 """
 # ruff: noqa: SLF001 - ministack has no public interface
@@ -40,6 +41,7 @@ _create_queue = provisioners._RESOURCE_HANDLERS["AWS::SQS::Queue"]["create"]
 _send_templated = ses._send_templated_email
 _move_dead_letters = sqs._dlq_sweep
 _select_records = lambda_svc._apply_filter_criteria
+_matches = lambda_svc._match_esm_filter
 
 _dead_letter_sources: dict[str, str] = {}
 """The ARN of each dead letter's queue, by the message's id."""
@@ -72,6 +74,13 @@ def _select(records: Any, source: Any) -> Any:
         if (number := record.get("messageId")) in _dead_letter_sources:
             record["attributes"][DEAD_LETTER_SOURCE] = _dead_letter_sources[number]
     return _select_records(records, source)
+
+
+def _match(record: Any, pattern: Any) -> bool:
+    """Return whether a record matches a filter: all its fields, and one of its alternatives."""
+    fields = {name: allowed for name, allowed in pattern.items() if name != "$or"}
+    has_one = "$or" not in pattern or any(_match(record, one) for one in pattern["$or"])
+    return has_one and bool(_matches(record, fields))
 
 
 def _create_named_pool(logical_id: str, properties: dict[str, Any], stack: str) -> Any:
@@ -121,6 +130,7 @@ eventbridge._apply_input_transformer = _transformed
 ses._send_templated_email = _send
 sqs._dlq_sweep = _move
 lambda_svc._apply_filter_criteria = _select
+lambda_svc._match_esm_filter = _match
 handlers._ACTION_HANDLERS["DeleteStack"] = _delete
 provisioners._RESOURCE_HANDLERS["AWS::Cognito::UserPoolDomain"]["create"] = _create_pages
 provisioners._RESOURCE_HANDLERS["AWS::SQS::Queue"]["create"] = _create
