@@ -11,7 +11,7 @@ from duetime.settings import Settings
 from duetime.testing import WorkerDied
 from tests.quick_moto import quick_local_clouds
 
-PATIENCE = 30
+PATIENCE = 120.0
 """Seconds. Events take one or two; a busy machine may need more."""
 
 
