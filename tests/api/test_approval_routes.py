@@ -1,6 +1,8 @@
 """People with a permission of its own approve and reject over HTTP; the trail has who and why."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
+from unittest import mock
 
 import pytest
 
@@ -191,6 +193,18 @@ def test_nobody_can_approve_what_no_caller_of_the_api_scheduled(decide, asking, 
     with pytest.raises(ApproverNotAllowed, match="over the API"):
         scheduler.approve(action)
     assert store.rows() == before
+
+
+def test_an_approval_that_is_asked_for_again_meanwhile_is_checked_again(call, decide, asking, store):
+    action = asking(call.schedule(claims=ADMIN), by_another=True)
+    read = Scheduler.get
+
+    def before(self, action_id):
+        return replace(read(self, action_id), decision_terms=None)
+
+    with mock.patch.object(Scheduler, "get", before):
+        assert decide(action, "approve").code == "approver-not-allowed"
+    assert store.rows()[0].awaits_approval
 
 
 @pytest.mark.parametrize(

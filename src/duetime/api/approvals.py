@@ -46,9 +46,10 @@ class ApprovalRoutes(RouteGroup):
     ) -> ActionSummary:
         """Approve an action that waits for an approval, once; a second decision changes nothing (409)."""
         row, caller = self.api.scheduler_for(request, action_id).get(action_id), caller_at(request)
-        if row.needs_another_approver:
+        if is_checked := row.needs_another_approver:
             self._require_another(row, caller)
-        decision = Decision(True, caller.actor, "" if body is None else body.reason, is_by_another=True)
+        reason = "" if body is None else body.reason
+        decision = Decision(True, caller.actor, reason, is_by_another=is_checked)
         return ActionSummary.from_action(self.api.hand_overs.decide(row.ref, decision))
 
     @route(

@@ -27,7 +27,6 @@ from duetime.cadence.words import WEEKDAYS, bits, clock_text, listed, second_of_
 MOST = 23
 """Business days of a month at most."""
 _ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5"}
-_SUFFIXES = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}
 _ITEM = re.compile(r"(?P<first>\d{1,2})|last(?:-(?P<back>\d{1,2}))?", re.ASCII)
 
 

@@ -55,7 +55,7 @@ class TrustedReading(Generic[T]):
             except DuetimeError as error:
                 log.warning("not read", extra={"what": self._what, "reason": truncate(error)})
         if not self._is_trusted(reading):
-            raise BackendUnavailable("the jobs table", f"this process cannot read {self._what}")
+            raise BackendUnavailable("the back end", f"this process cannot read {self._what}")
         return reading.value
 
     def read(self) -> T:

@@ -11,6 +11,7 @@ import json
 from collections import deque
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, RootModel
@@ -88,7 +89,11 @@ def with_sorted_sets(value: Any, written: Any) -> Any:
         if len(value) != len(written):
             return written
         items = [with_sorted_sets(*pair) for pair in zip(value, written, strict=True)]
-        return sorted(items, key=canonical) if isinstance(value, set | frozenset) else items
+        return (
+            sorted(items, key=partial(json.dumps, sort_keys=True))
+            if isinstance(value, set | frozenset)
+            else items
+        )
     if not isinstance(written, dict):
         return written
     if isinstance(value, Mapping):
@@ -96,8 +101,3 @@ def with_sorted_sets(value: Any, written: Any) -> Any:
     else:
         parts = {name: getattr(value, name, None) for name in written}
     return {name: with_sorted_sets(parts.get(name), part) for name, part in written.items()}
-
-
-def canonical(value: Any) -> str:
-    """Return the text of a JSON value that all values equal to it have."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
