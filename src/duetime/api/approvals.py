@@ -73,11 +73,11 @@ class ApprovalRoutes(RouteGroup):
         audit trail has those whom this API verified.
 
         Raises:
-            ApproverNotAllowed: the caller scheduled it, or the trail has nobody who did.
+            ApproverNotAllowed: the caller scheduled it, or the trail has no request that did.
         """
         schedulers = {entry.subject or "" for entry in self._requests_of(row, caller)}
         if not schedulers:
-            problem = "the audit trail has nobody who scheduled it over the API, so it can only be rejected"
+            problem = "the audit trail has no request that scheduled it, so it can only be rejected"
             raise ApproverNotAllowed(row.id, problem)
         if not all(map(caller.is_other_than, schedulers)):
             raise ApproverNotAllowed(row.id, f"{caller.actor} scheduled it")

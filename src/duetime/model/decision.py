@@ -35,7 +35,7 @@ class Decision:
     """What a person decided about the question of an approval.
 
     Attributes:
-        is_by_another: the API has verified that somebody else scheduled the action.
+        is_by_another: the API has verified that another caller scheduled the action.
 
     Raises:
         InvalidHandOver: the reason is too long or not printable, or a rejection has none.

@@ -257,7 +257,8 @@ class Run:
             on_reject: ``"fail"``: a rejection fails the action, without a retry. ``"execute"``: it executes
                 the action, and the result has ``"approved": false``.
             by_another: the person who scheduled the action over the API, or triggered the job's run, cannot
-                approve it. If no such person is in the audit trail, as for `Scheduler.schedule`, nobody can.
+                approve it. Without such a request in the audit trail, as after `Scheduler.schedule`, it can only
+                be rejected.
 
         Raises:
             InvalidHandOver: the question is empty or too long, or a value is out of range.
