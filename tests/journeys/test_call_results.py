@@ -1,19 +1,22 @@
 """`executed` states that the handler's body ran to its end, whatever the handler is made of."""
 
 import asyncio
+import csv
 import functools
+import itertools
 import logging
+import sqlite3
 import threading
 import types
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, nullcontext
 from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duetime import App, Batch, Payload, RetryPolicy, Run, Status
+from duetime import App, Batch, Fatal, Payload, RetryPolicy, Run, Status
 from duetime.actions.why import WhySources, why
 from duetime.errors import DeclarationError
 from duetime.model.expiry import NO_EXPIRY
@@ -308,6 +311,28 @@ def test_a_direct_call_of_a_handler_runs_it_to_its_end(body):
     app.action(wrapped(body(did)))
     assert app.handlers["ring"](Ring(), fake_run()) is None
     assert did == ["whole"]
+
+
+@pytest.mark.parametrize(
+    ("returned", "is_done"),
+    [
+        (lambda: sqlite3.connect(":memory:").execute("SELECT 1"), True),
+        (lambda: csv.reader(["a,b"]), True),
+        (lambda: iter([1]), True),
+        (lambda: map(print, [1]), False),
+        (lambda: itertools.chain([1]), False),
+    ],
+    ids=["cursor", "reader", "list", "map", "itertools"],
+)
+def test_only_what_does_its_work_as_it_is_read_fails_as_a_result(returned, is_done):
+    app = App()
+
+    @app.action
+    def ring(payload: Ring):
+        return returned()
+
+    with nullcontext() if is_done else pytest.raises(Fatal, match="nothing reads it"):
+        app.handlers["ring"](Ring(), fake_run())
 
 
 def test_a_batch_is_awaited_behind_a_wrapper():

@@ -188,3 +188,25 @@ def test_a_group_is_what_its_leaves_are(error):
         assert outcome.retry_after == max((one.retry_after for one in alone if one.retry_after), default=None)
     if len(leaves) == 1:
         assert outcome == alone[0]
+
+
+@pytest.mark.parametrize("is_cause", [False, True])
+def test_a_part_that_is_raised_out_of_its_group_ends_the_attempt_as_alone(is_cause):
+    app = App()
+
+    @app.action(retry=RetryPolicy(attempts=3, backoff=60, jitter=0))
+    def import_one(payload: Import) -> None:
+        try:
+            raise nested(ValueError("row 17"))
+        except BaseExceptionGroup as group:
+            part = leaves_of(group)[0]
+            if is_cause:
+                raise part from group
+            raise part  # noqa: B904 - as handlers are written
+
+    cloud = SimulatedCloud(app, start=NOON)
+    action = cloud.scheduler.schedule(Import(), at=NOON)
+    cloud.advance(seconds=1)
+    found = cloud.scheduler.get(action.id)
+    assert (found.status, len(found.attempts)) == (Status.PENDING, 1)
+    assert found.attempts[0].message.startswith("ValueError: row 17")

@@ -51,12 +51,12 @@ def test_many_actions_at_one_instant_are_progress(monkeypatch, faults):
 
 
 def test_a_process_that_waits_for_what_a_suspended_one_holds_raises(monkeypatch):
-    monkeypatch.setattr(processes, "LOOK", 0.02)
     lock, suspended = threading.Lock(), threading.Event()
 
     def hold(payload, run):
         with lock:
             suspended.set()
+            monkeypatch.setattr(processes, "LOOK", 0.5)
             cloud.memory.processes.wait_until(cloud.now + timedelta(minutes=1))
 
     cloud = SimulatedCloud(app_of(hold), faults=Faults.only(1))

@@ -97,7 +97,7 @@ def _without_payloads(value: Any, levels: int = _DEEPEST) -> Any:
         return {name: _without_payloads(item, levels - 1) for name, item in left.items()}
     if isinstance(value, list):
         return [_without_payloads(item, levels - 1) for item in value if levels]
-    return value
+    return without_secrets(value) if isinstance(value, str) else value
 
 
 def recorded_result(response: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,15 +108,14 @@ def recorded_result(response: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     if not isinstance(body, dict):
         return {}
-    result = {name: _short(body[name]) for name in _RESULT_FIELDS if body.get(name) is not None}
+    shown = {name: _without_payloads(body.get(name)) for name in _RESULT_FIELDS}
+    result = {name: _short(value) for name, value in shown.items() if value is not None}
     return result | {
         name: len(body[name]) for name in ("changed", "left") if isinstance(body.get(name), list)
     }
 
 
 def _short(value: Any) -> Any:
-    """Return the value without secrets, or the beginning of its JSON if that is long."""
-    if isinstance(value, str):
-        value = without_secrets(value)
+    """Return the value, or the beginning of its JSON if that is long."""
     text = json.dumps(value, ensure_ascii=False)
     return value if len(text) <= _LONGEST else truncate(text, _LONGEST)

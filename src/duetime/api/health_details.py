@@ -153,7 +153,8 @@ class _PartAnswers:
 class _Waiting:
     """Overdue actions: the oldest that may begin, how many are held, and how many were held too long."""
 
-    oldest: Action | None
+    oldest: tuple[datetime, Action] | None
+    """With the instant from which it might begin."""
     held: CountView
     held_too_long: CountView
 
@@ -177,9 +178,10 @@ class HealthDetailsRoutes(RouteGroup):
         swept = answers.read("jobs table", self._swept_until)
         sweep = answers.read("actions table", lambda: self._last(SWEEP))
         catch_up = answers.read("actions table", lambda: self._last(CATCH_UP))
-        are_pauses_known = answers.read("pauses", self._read_pauses)
-        due = answers.read("due index", lambda: self._waiting(now)) if are_pauses_known else None
-        overdue = due.oldest if due else None
+        pauses = api.pauses
+        are_known = pauses is None or answers.read("pauses", pauses.stored) is not None
+        due = answers.read("due index", lambda: self._waiting(now)) if are_known else None
+        ready_at, overdue = due.oldest if due and due.oldest else (None, None)
         failed = answers.read("failed index", lambda: self._failed(tenant_id, now - _DAY))
         undelivered_count = answers.read("undelivered list", self._undelivered) if undelivered else None
         waiting = answers.read("failure queue", self.waiting) if self.waiting else None
@@ -187,7 +189,7 @@ class HealthDetailsRoutes(RouteGroup):
         late = {
             "sweep": swept,
             "catch-up": catch_up.planned_at if catch_up else None,
-            "overdue": api.ready_at(overdue) if overdue else None,
+            "overdue": ready_at,
         }
         ill = [
             *(name for name, state in answers.parts.items() if state != "ok"),
@@ -230,9 +232,6 @@ class HealthDetailsRoutes(RouteGroup):
         """How late an action may begin."""
         return self.api.settings.grace + _MISSED_SWEEPS * self.api.settings.sweep_rate
 
-    def _read_pauses(self) -> bool:
-        return self.api.pauses is None or self.api.pauses.stored() is not None
-
     def _swept_until(self) -> datetime | None:
         """Return the time up to which every shard is swept; an unfinished shard lags until it is finished."""
         grace = self.api.settings.grace
@@ -261,7 +260,7 @@ class HealthDetailsRoutes(RouteGroup):
         oldest = min(free, key=lambda found: found[0], default=None)
         has_more = any(page.cursor is not None for page in pages)
         return _Waiting(
-            oldest[1] if oldest else None,
+            oldest,
             CountView(count=sum(at > now for at, _ in ready), more=has_more),
             CountView(count=len(late), more=has_more),
         )

@@ -6,7 +6,7 @@ the call returns                        the run
 None, or a value                        has ended; the value is ignored
 a hand-over                             hands its action over
 an awaitable, or a thread pool's future goes on until that has ended, up to the time-out
-an iterator, such as a generator        fails for good: nothing would do the work
+a generator, `map`, `filter` or `zip`   fails for good: nothing would do the work
 ======================================  =================================================================
 
 An async handler that swallows its cancellation at the time-out has timed out all the same.
@@ -15,12 +15,15 @@ An async handler that swallows its cancellation at the time-out has timed out al
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from typing import Any
 
 from duetime.model.hand_over import HandedOver
 from duetime.model.run import Run, RunTimedOut
 from duetime.retry import Fatal
+
+_LAZY = (Generator, AsyncGenerator, map, filter, zip)
+"""What does its work as it is read. A cursor or an open file is an iterator too, but its work was done."""
 
 RunCoroutine = Callable[[Coroutine[Any, Any, None]], object]
 """Runs a coroutine that raises nothing, and returns when it has ended."""
@@ -45,10 +48,10 @@ def result_of(result: object, run: Run, run_coroutine: RunCoroutine | None, wher
 
     if inspect.isawaitable(result) or isinstance(result, Future):
         result = _ended(result, run, run_coroutine)
-    if isinstance(result, Iterator) or inspect.isasyncgen(result):
+    if isinstance(result, _LAZY) or type(result).__module__ == "itertools":
         raise Fatal(
-            f"{where} returned {type(result).__name__!r}, an iterator that nothing reads: its work was not"
-            " done. Let the handler do its work before it returns, and return nothing"
+            f"{where} returned {type(result).__name__!r}, which does its work as it is read, and nothing"
+            " reads it. Let the handler do its work before it returns, and return nothing"
         )
     return result if isinstance(result, HandedOver) else None
 

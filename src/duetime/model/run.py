@@ -257,8 +257,8 @@ class Run:
             on_reject: ``"fail"``: a rejection fails the action, without a retry. ``"execute"``: it executes
                 the action, and the result has ``"approved": false``.
             by_another: the person who scheduled the action over the API, or triggered the job's run, cannot
-                approve it. Without such a request in the audit trail, as after `Scheduler.schedule`, it can only
-                be rejected.
+                approve it. Without such a request in the audit trail, as after `Scheduler.schedule`, it can
+                only be rejected.
 
         Raises:
             InvalidHandOver: the question is empty or too long, or a value is out of range.

@@ -19,7 +19,7 @@ _WHILE = "\n\nDuring handling of the above exception, another exception occurred
 
 def traceback_of(error: BaseException | None) -> str:
     """Return the tracebacks of an exception and its causes; its source lines are masked too."""
-    return printable(masked("\n".join(reversed(list(_tracebacks(error))))))
+    return printable(masked("\n".join(reversed(list(_tracebacks(error, set()))))))
 
 
 def mask_traceback(record: logging.LogRecord) -> bool:
@@ -43,11 +43,13 @@ def mask_tokens(record: logging.LogRecord) -> bool:
     return mask_traceback(record)
 
 
-def _tracebacks(link: BaseException | None) -> Iterator[str]:
+def _tracebacks(link: BaseException | None, seen: set[int]) -> Iterator[str]:
+    """Yield the tracebacks of an exception and of what led to it, each once: a part may lead to its group."""
     joined = ""
     for _ in range(_DEEPEST):
-        if link is None:
+        if link is None or id(link) in seen:
             return
+        seen.add(id(link))
         stack = "".join(traceback.format_tb(link.__traceback__))
         text = truncate(link)
         word = truncate(f"{type(link).__name__}: {text}" if text else type(link).__name__)
@@ -55,7 +57,7 @@ def _tracebacks(link: BaseException | None) -> Iterator[str]:
         lines = [word, *map(truncate, notes if isinstance(notes, list) else ())]
         parts = leaves_of(link) if isinstance(link, BaseExceptionGroup) else ()
         for number, part in enumerate(parts[:_DEEPEST], 1):
-            within = "\n".join(reversed(list(_tracebacks(part))))
+            within = "\n".join(reversed(list(_tracebacks(part, seen))))
             lines += [f"\nPart {number} of {len(parts)}:", textwrap.indent(within, "  ")]
         yield f"Traceback (most recent call last):\n{stack}" + "\n".join(lines) + joined
         cause = link.__cause__

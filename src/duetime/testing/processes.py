@@ -78,7 +78,7 @@ class _PooledThread(threading.Thread):
         stood_at = None
         while not self._stopped.acquire(timeout=LOOK):
             frame = sys._current_frames()[self.ident or 0]  # noqa: SLF001 - Python's only way
-            if stood_at == (id(frame), frame.f_lasti):
+            if stood_at == (id(frame), frame.f_lasti) and frame.f_trace is None:  # a debugger traces it
                 raise SimulationStuck(
                     f"a process has stood still for {LOOK:g} seconds. It may wait for a lock that a suspended"
                     " process holds: release locks before you call duetime. It stands at\n"
