@@ -21,7 +21,7 @@ VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 _UNRELEASED = "## Unreleased\n"
 _NUMBERS = {
     "pyproject.toml": r'(?m)^(version = ")[^"]+(")$',
-    "contract/pyproject.toml": r'(?m)^(version = ")[^"]+(")$',
+    "contract/pyproject.toml": r'(?m)^(version = "|dependencies = \["duetime==)[^"]+(")',
     "src/duetime/api/openapi/document.py": r'(?m)^(VERSION = ")[^"]+(")$',
 }
 """The files with the version's number, and where it is."""
@@ -117,7 +117,7 @@ def write_version(clone: Clone, version: str, day: date) -> None:
     changelog.write_text(with_heading(changelog.read_text(), version, day))
     for name, pattern in _NUMBERS.items():
         file = clone.root / name
-        text, count = re.subn(pattern, rf"\g<1>{version}\g<2>", file.read_text(), count=1)
+        text, count = re.subn(pattern, rf"\g<1>{version}\g<2>", file.read_text())
         if not count:
             raise CannotRelease(f"{name} has no version number")
         file.write_text(text)
@@ -173,7 +173,7 @@ def main(words: Sequence[str]) -> None:
         release(Clone(ROOT), version, datetime.now(UTC).date(), make_archives)  # noqa: TID251 - no clock here
     except CannotRelease as error:
         sys.exit(f"not released: {error}")
-    made = ", ".join(sorted(path.name for path in (ROOT / "dist").glob(f"duetime-{version}[-.]*")))
+    made = ", ".join(sorted(path.name for path in (ROOT / "dist").glob(f"duetime*-{version}[-.]*")))
     sys.stdout.write(f"released {version}: tag {tag_of(version)} in this clone; dist/ has {made}\n")
 
 

@@ -6,7 +6,7 @@ The table's name decides which.
 import pytest
 from botocore.exceptions import ClientError
 
-from duetime.errors import BackendMisconfigured
+from duetime.errors import BackendMisconfigured, truncate
 from duetime.model.outcome import of_error
 from duetime_contract.committing import DONE, commit
 from duetime_contract.specimens import fresh, running
@@ -115,5 +115,6 @@ def test_an_access_error_names_the_rights_that_a_role_needs_on_each_table(table,
 @pytest.mark.parametrize("guard", [lambda client: client, Guarded], ids=["missing", "denied"])
 def test_the_stored_error_names_the_table_and_the_remedy(table, guard):
     refused = refusal(table.store(guard(table.client)), [put("orders")])
-    assert of_error(refused).message.startswith(f"BackendMisconfigured: {refused}")
+    cause = f"{type(refused.__cause__).__name__}: {refused.__cause__}"
+    assert of_error(refused).message == truncate(f"BackendMisconfigured: {refused}; caused by {cause}")
     assert "orders" in refused.cure

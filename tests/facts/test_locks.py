@@ -137,11 +137,14 @@ class Slow:
 def test_a_lazy_property_that_hangs_stops_no_other_instance_and_has_one_value():
     goes_on = threading.Event()
     slow, values = Slow(goes_on), []
-    threads = [threading.Thread(target=lambda: values.append(slow.value)) for _ in range(2)]
+    threads = [threading.Thread(target=lambda: values.append(slow.value), daemon=True) for _ in range(2)]
     for thread in threads:
         thread.start()
     slow.begun.wait()
-    assert Slow().value is not None
+    other = threading.Thread(target=lambda: Slow().value, daemon=True)
+    other.start()
+    other.join(120)  # seconds, which only a failure takes
+    assert not other.is_alive()
     goes_on.set()
     for thread in threads:
         thread.join()

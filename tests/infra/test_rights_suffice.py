@@ -57,17 +57,17 @@ def recorder(deployed):
 
 @pytest.fixture
 def function(load, recorder):
-    """An entry point whose calls are heard under its function's name."""
+    """An entry point whose calls are recorded under its function's name."""
 
     def loaded(entry):
         handler = load(entry)
-        name = {"work": "work-default", "undelivered": "undelivered"}.get(entry, entry.replace("_", "-"))
+        name = "work-default" if entry == "work" else entry.replace("_", "-")
 
-        def heard(event, context):
+        def recorded(event, context):
             with recorder.acting(name):
                 return handler(event, context)
 
-        return heard
+        return recorded
 
     return loaded
 

@@ -55,11 +55,11 @@ MAY_END, RENEW = Settlement.may_end, MemoryStore.renew
 CLAIM, SETTLE, FIRST = MemoryStore.claim, MemoryStore.settle, HeldKey.first
 
 
-def with_skew(skew):
+def with_claims_of_living_leases():
     def claim(self, ref, terms):
-        return CLAIM(self, ref, replace(terms, skew=skew))
+        return CLAIM(self, ref, replace(terms, skew=-timedelta(days=1)))
 
-    return lambda: patch.object(MemoryStore, "claim", claim)
+    return patch.object(MemoryStore, "claim", claim)
 
 
 def without_fence():
@@ -456,7 +456,7 @@ GUARDS = {
     "debounce: no call moves an action past its bound": coalesce_without("bound"),
     "debounce: a repeated call is recognised": without_recognising_calls,
     "debounce: a key is taken only as it was read": without_comparing_the_key,
-    "1: a lease that lives is not taken over": with_skew(-timedelta(days=1)),
+    "1: a lease that lives is not taken over": with_claims_of_living_leases,
     "1: a settle with an old fence changes nothing": without_fence,
     "1: no two runs of a job hold its lock": without_lock,
     "1: a run that loses the lock is fenced off": without_fencing_off,

@@ -39,6 +39,7 @@ _FORM = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 def write(version: str, source: Path = ROOT / "src", folder: Path = FOLDER) -> Path:
     """Let the code in `source` write its rows, and store them as those of a version."""
+    folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{version}.json"
     call(source, "write", file)
     rows: dict[str, Any] = {"written_at": SystemClock().now().strftime(_FORM), **json.loads(file.read_text())}
@@ -49,6 +50,7 @@ def write(version: str, source: Path = ROOT / "src", folder: Path = FOLDER) -> P
 
 def write_reader(version: str, source: Path = ROOT / "src", folder: Path = FOLDER) -> Path:
     """Store what the reader of a version needs of the items that this code writes."""
+    folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{version}.reader.json"
     file.write_text(json.dumps(specimens()))
     file.write_text(call(source, "", file, script=ROOT / "tests/supply/reader_needs.py"))

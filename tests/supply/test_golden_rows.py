@@ -16,7 +16,7 @@ ENDS = ["crashing", "failing", "keyed", "nightly", "offloaded" + "x" * 11, "plai
 def written(request, tmp_path_factory):
     """The rows that a release froze, and those that `make release` would freeze now; a missing file fails."""
     if request.param == "today":
-        return golden_rows.read(golden_rows.write("today", folder=tmp_path_factory.mktemp("golden")))
+        return golden_rows.read(golden_rows.write("today", folder=tmp_path_factory.mktemp("golden") / "new"))
     return golden_rows.read(golden_rows.FOLDER / f"{request.param}.json")
 
 
@@ -24,7 +24,7 @@ def written(request, tmp_path_factory):
 def reader(request, tmp_path_factory):
     """What the reader of a version needs of rows."""
     if request.param == "today":
-        file = golden_rows.write_reader("today", folder=tmp_path_factory.mktemp("reader"))
+        file = golden_rows.write_reader("today", folder=tmp_path_factory.mktemp("reader") / "new")
     else:
         file = golden_rows.FOLDER / f"{request.param}.reader.json"
     return json.loads(file.read_text())

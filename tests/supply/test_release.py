@@ -22,6 +22,12 @@ CHANGELOG = """# Changelog
 The first release.
 """
 
+CONTRACT = """\
+[project]
+version = "0.1.0"
+dependencies = ["duetime==0.1.0", "pytest>=8"]
+"""
+
 
 @pytest.fixture
 def clone(tmp_path):
@@ -30,7 +36,7 @@ def clone(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "duetime"\nversion = "0.1.0"\n')
-    (tmp_path / "contract/pyproject.toml").write_text('[project]\nversion = "0.1.0"\n')
+    (tmp_path / "contract/pyproject.toml").write_text(CONTRACT)
     (tmp_path / "src/duetime/api/openapi/document.py").write_text('VERSION = "0.1.0"\n')
     (tmp_path / "src/duetime/api/openapi/served.json").write_text("{}\n")
     (tmp_path / "docs").mkdir()
@@ -66,6 +72,8 @@ def test_a_release_writes_heading_and_numbers_and_commits_and_tags_them(clone):
     changelog = (clone.root / "CHANGELOG.md").read_text()
     assert "## Unreleased\n\n## 0.2.0 - 2027-06-01\n\n### Added\n\n- A thing.\n" in changelog
     assert 'version = "0.2.0"' in (clone.root / "pyproject.toml").read_text()
+    contract = (clone.root / "contract/pyproject.toml").read_text()
+    assert contract == CONTRACT.replace("0.1.0", "0.2.0")
     assert 'VERSION = "0.2.0"' in (clone.root / "src/duetime/api/openapi/document.py").read_text()
     assert clone.git("describe", "--exact-match").strip() == "v0.2.0"
     assert clone.git("log", "-1", "--format=%s").strip() == "Release 0.2.0"

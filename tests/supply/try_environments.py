@@ -31,14 +31,15 @@ def prepared(made: Path, found: Path, requirements: str) -> Path:
         requirements: the lock, relative to the project.
     """
     python, ready = made / "bin/python", made / ".ready"
-    locked = (ROOT / requirements).read_text()
+    locked = (ROOT / requirements).read_text() + (ROOT / "contract/pyproject.toml").read_text()
     if not ready.is_file() or ready.read_text() != locked:
         shutil.rmtree(made, ignore_errors=True)
         subprocess.run([found, "-m", "venv", made], check=True)
         pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, "-r", requirements], cwd=ROOT, check=True)
         subprocess.run([*pip, "editables", "hatchling==1.33.0"], cwd=ROOT, check=True)
-        subprocess.run([*pip, "--no-deps", "--no-build-isolation", "-e", "."], cwd=ROOT, check=True)
+        both = ("-e", ".", "-e", "./contract")
+        subprocess.run([*pip, "--no-deps", "--no-build-isolation", *both], cwd=ROOT, check=True)
         ready.write_text(locked)
     return python
 

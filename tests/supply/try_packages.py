@@ -38,10 +38,11 @@ def main() -> None:
 
 
 def build() -> None:
-    """Build both archives again, and check their contents."""
-    for old in DIST.glob("duetime-*"):
+    """Build the archives of both distributions again, and check the contents of duetime's."""
+    for old in DIST.glob("duetime[-_]*"):
         old.unlink()
-    subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", DIST], cwd=ROOT, check=True)
+    for project in (ROOT, ROOT / "contract"):
+        subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", DIST], cwd=project, check=True)
     copy_pins(VERSION)
     with zipfile.ZipFile(DIST / ARCHIVES["wheel"]) as wheel:
         _check("wheel", wheel.namelist(), "duetime/functions/", "duetime/console/built/")

@@ -403,9 +403,13 @@ def test_the_read_of_one_secret_that_hangs_delays_no_other(monkeypatch):
 
     monkeypatch.setattr(target_calls, "_read", read)
     calls = target_calls.AwsTargetCalls()
-    thread = threading.Thread(target=calls.secret, args=["arn:slow"])
-    thread.start()
+    slow, other = (
+        threading.Thread(target=calls.secret, args=[arn], daemon=True) for arn in ("arn:slow", "arn:other")
+    )
+    slow.start()
     hangs.wait()
-    assert calls.secret("arn:other") == "arn:other"
+    other.start()
+    other.join(120)  # seconds, which only a failure takes
+    assert not other.is_alive()
     goes_on.set()
-    thread.join()
+    slow.join()

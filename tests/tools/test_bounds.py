@@ -66,12 +66,15 @@ def test_a_bound_that_is_removed_has_grown(history):
 
 
 def test_the_bounds_of_a_room_may_go_with_it_and_those_of_the_whole_may_not(history):
-    history.commit("Two rooms", **{"files.aws": 3, "files.sqlite": 2, "files.all": 5, "most": 100})
-    history.commit("One room", **{"files.aws": 3, "files.all": 3, "most": 100})
+    history.commit(
+        "Two rooms", **{"files.aws": 3, "files.sqlite": 2, "files.all": 5, "most": 100, "console.lines": 9}
+    )
+    history.commit("One room", **{"files.aws": 3, "files.all": 3, "most": 100, "console.lines": 9})
     assert history.problems() == []
     history.commit("No room", most=100)
     assert history.problems() == [
-        "raises files.all in bounds.toml; its message needs `Grows: <what> because <reason>`"
+        f"raises {name} in bounds.toml; its message needs `Grows: <what> because <reason>`"
+        for name in ("files.all", "console.lines")
     ]
 
 
