@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
+from duetime._english import nearest
 from duetime._masking import masked
 
 MESSAGE_LIMIT = 500
@@ -114,14 +115,12 @@ class UnknownType(DuetimeError, LookupError):
     code = "unknown-type"
 
     def __init__(self, type_name: str, known: Iterable[str], remedy: str = "") -> None:
-        from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
-
         self.type_name, self.known = type_name, tuple(sorted(known))
-        near = get_close_matches(type_name, self.known, n=1)
+        near = nearest(type_name, self.known)
         super().__init__(
             f"no handler is registered for the type {truncate(type_name, 100)!r}; known are: "
             + (", ".join(self.known) or "none")
-            + (f"; {remedy}" if remedy else f"; did you mean {near[0]!r}?" if near else "")
+            + (f"; {remedy}" if remedy else f"; did you mean {near!r}?" if near else "")
         )
 
 
@@ -131,11 +130,9 @@ class TypeNotHosted(DuetimeError, LookupError):
     code = "type-not-hosted"
 
     def __init__(self, type_name: str, hosted: Iterable[str]) -> None:
-        from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
-
         self.type_name, self.hosted = type_name, tuple(sorted(hosted))
-        near = get_close_matches(type_name, self.hosted, n=1)
-        meant = f"did you mean {near[0]!r}? " if near else ""
+        near = nearest(type_name, self.hosted)
+        meant = f"did you mean {near!r}? " if near else ""
         remedy = "Deploy its worker first"
         if type_name.startswith("target-"):
             remedy = "Grant the target in the stack: scheduler.grant_target(…)"

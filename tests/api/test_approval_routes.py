@@ -19,23 +19,23 @@ BOB = {**ADMIN, "sub": "2", "email": "bob@acme.example"}
 
 
 @pytest.fixture
-def asking(worker, store, clock):
+def await_approval(worker, store, clock):
     """Let an action of acme wait for an approval; return its id."""
 
-    def asking(action, **approval):
+    def await_approval(action, **approval):
         clock.wait_until(datetime.fromisoformat(action["due_at"]))
         claimed = worker.claim(action["id"])
         terms = HandedOver(HOUR, None, Approval(QUESTION, **approval)).terms(clock.now(), claimed.nonce)
         store.hand_over(claimed, terms)
         return action["id"]
 
-    return asking
+    return await_approval
 
 
 @pytest.fixture
-def waiting(call, asking):
+def waiting(call, await_approval):
     """The id of an action of acme that waits for an approval."""
-    return asking(call.schedule(claims=OPERATOR))
+    return await_approval(call.schedule(claims=OPERATOR))
 
 
 @pytest.fixture
@@ -158,9 +158,9 @@ def test_an_approver_without_another_permission_sees_and_decides(clock, store, w
 
 
 def test_another_person_than_the_scheduler_must_approve_if_the_handler_demands_it(
-    call, decide, asking, store
+    call, decide, await_approval, store
 ):
-    action = asking(call.schedule(claims=ADMIN), by_another=True)
+    action = await_approval(call.schedule(claims=ADMIN), by_another=True)
     before = store.rows()
     refused = decide(action, "approve")
     assert (refused.status, refused.code) == (403, "approver-not-allowed")
@@ -169,23 +169,25 @@ def test_another_person_than_the_scheduler_must_approve_if_the_handler_demands_i
     assert decide(action, "approve", claims=BOB).json["status"] == "executed"
 
 
-def test_the_scheduler_may_reject(call, decide, asking):
-    action = asking(call.schedule(claims=ADMIN), by_another=True)
+def test_the_scheduler_may_reject(call, decide, await_approval):
+    action = await_approval(call.schedule(claims=ADMIN), by_another=True)
     assert decide(action, "reject", {"reason": "my mistake"}).json["status"] == "failed"
 
 
-def test_who_repeats_the_call_of_an_idempotency_key_has_scheduled_it_too(call, decide, asking):
+def test_who_repeats_the_call_of_an_idempotency_key_has_scheduled_it_too(call, decide, await_approval):
     keyed = {"body": {"type": "remark", "payload": {}, "in": 60, "idempotency_key": "refund 900"}}
     first = call.schedule(claims=ADMIN, **keyed)
     assert call("schedule", claims=BOB, **keyed).json["id"] == first["id"]
-    action = asking(first, by_another=True)
+    action = await_approval(first, by_another=True)
     assert {decide(action, "approve", claims=claims).status for claims in (ADMIN, BOB)} == {403}
 
 
-def test_nobody_can_approve_what_no_caller_of_the_api_scheduled(decide, asking, clock, settings, store):
+def test_what_no_caller_of_the_api_scheduled_can_only_be_rejected(
+    decide, await_approval, clock, settings, store
+):
     scheduler = Scheduler(store, tenant_id="acme", actor="ada@acme.example", clock=clock, settings=settings)
     made = scheduler.schedule(Remark(), at=clock.now())
-    action = asking({"id": made.id, "due_at": made.due_at.isoformat()}, by_another=True)
+    action = await_approval({"id": made.id, "due_at": made.due_at.isoformat()}, by_another=True)
     before = store.rows()
     refused = decide(action, "approve", claims=BOB)
     assert (refused.status, refused.code) == (403, "approver-not-allowed")
@@ -195,8 +197,8 @@ def test_nobody_can_approve_what_no_caller_of_the_api_scheduled(decide, asking, 
     assert store.rows() == before
 
 
-def test_an_approval_that_is_asked_for_again_meanwhile_is_checked_again(call, decide, asking, store):
-    action = asking(call.schedule(claims=ADMIN), by_another=True)
+def test_an_approval_that_is_requested_again_meanwhile_is_checked_again(call, decide, await_approval, store):
+    action = await_approval(call.schedule(claims=ADMIN), by_another=True)
     read = Scheduler.get
 
     def before(self, action_id):

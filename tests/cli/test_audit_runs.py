@@ -46,7 +46,7 @@ def test_before_the_first_recount_it_prints_how_to_run_one(duetime):
     )
 
 
-def test_a_clean_recount_prints_its_counts_without_a_note_on_an_old_name(duetime, store):
+def test_a_clean_recount_prints_its_counts(duetime, store):
     store(**{REPORT: CLEAN})
     status, printed, notes = duetime("access", "audit", "runs")
     assert (status, notes) == (0, "")

@@ -71,6 +71,12 @@ def test_an_overdue_action_within_the_limit_is_ok():
     assert problems(oldest_overdue=OLDEST) == []
 
 
+def test_whether_an_action_is_overdue_is_not_known_if_all_that_was_read_is_held():
+    overdue, held = problems(held={"count": 100, "more": True})
+    assert (overdue.about, overdue.state, held.about) == ("overdue", "look", "held")
+    assert overdue.message.startswith("not known")
+
+
 def job(name, failures=0, paused=None):
     return {"name": name, "consecutive_failures": failures, "paused": paused}
 

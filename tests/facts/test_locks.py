@@ -10,7 +10,7 @@ import pytest
 
 from duetime._lazy_property import lazy_property
 
-SOURCE = Path("src/duetime")
+SOURCE = Path(__file__).parents[2] / "src/duetime"
 ARE_BACK_ENDS = {"memory", "sqlite", "local", "testing"}
 """Their locks guard the data itself: a dictionary, a file's connection, moto, a simulation."""
 

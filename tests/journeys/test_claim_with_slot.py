@@ -444,9 +444,7 @@ def long_line(store, number):
 
 def free(store, run):
     """End a run, and free its slot."""
-    token = slots_of(store).holders[run.id]
-    store.settle(run, end(Status.EXECUTED))
-    pass_slots(store).free(run, token)
+    pass_slots(store).free(run, ended(store, run))
 
 
 def test_a_slot_is_passed_over_a_tail_of_which_most_are_cancelled(store):
@@ -600,9 +598,7 @@ def test_a_run_that_ends_its_keys_tail_does_not_mark_it_again(store, hooked):
     store.join_tail(late, NOON)
     store.mark_tail(ACME, KEY, NOON)
     hooked.hooks["mark_tail"] = refuses
-    token = slots_of(store).holders[run.id]
-    store.settle(run, end(Status.EXECUTED))
-    pass_slots(hooked).free(run, token)
+    pass_slots(hooked).free(run, ended(store, run))
     slots = slots_of(store)
     assert (slots.holders.keys(), slots.waiting, slots.has_tail) == ({first.id}, (late.id,), False)
     assert store.tail(ACME, KEY, limit=1) == []

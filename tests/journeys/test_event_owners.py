@@ -13,6 +13,7 @@ from duetime.ports.jobs import JobPorts
 from duetime.settings import Settings
 from duetime.sqlite.cloud import SqliteCloud
 from duetime.testing import SimulatedCloud, TurnedClock
+from tests.journeys.embedded_time import advance
 
 SOURCES = {"shop": "detail.tenant_id", "orders": "detail.shop.owner"}
 SEVERAL = Settings(tenants="*", event_sources=SOURCES)
@@ -60,13 +61,7 @@ class OverSqlite:
         self.advance(seconds=5)
 
     def advance(self, **span):
-        until = self.clock.now() + timedelta(**span)
-        while (at := self.memory.next_at()) <= until:
-            self.clock.wait_until(at)
-            while delivery := self.memory.turn():
-                self.clock.wait_until(delivery.message.due_at)
-                self.memory.run(delivery)
-        self.clock.wait_until(until)
+        advance(self.memory, self.clock, timedelta(**span))
 
 
 def register(world, tenant_id, *cadences):

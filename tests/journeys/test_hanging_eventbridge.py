@@ -269,8 +269,8 @@ def test_maintain_sets_no_wakes_of_jobs_after_the_end_of_its_pass(clock):
 
     maintain = MaintainDueJobs(Jobs(), Slow(), clock=clock, pauses=KnownPauses(NoWorkPauses(), clock))
     result = maintain(stop_at=clock.now() + 5 * SECOND)
-    assert (called, result.attended, result.planned) == ([], 0, 1)
-    assert maintain(stop_at=clock.now() + 15 * SECOND).attended == 1
+    assert (called, result.maintained, result.planned) == ([], 0, 1)
+    assert maintain(stop_at=clock.now() + 15 * SECOND).maintained == 1
     assert called == [ref]
 
 

@@ -340,8 +340,8 @@ class TestWhatIsLeftForLater:
     def test_maintenance_without_time_leaves_the_jobs_for_the_next_pass(self, recorded):
         memory = recorded.cloud.memory
         recorded.outage(HOUR)
-        assert memory.steps.maintain_due_jobs(stop_at=recorded.cloud.now).attended == 0
-        assert memory.steps.maintain_due_jobs(stop_at=recorded.cloud.now + SECOND).attended == 1
+        assert memory.steps.maintain_due_jobs(stop_at=recorded.cloud.now).maintained == 0
+        assert memory.steps.maintain_due_jobs(stop_at=recorded.cloud.now + SECOND).maintained == 1
 
     def test_a_pass_runs_even_if_it_cannot_be_recorded(self, recorded):
         failing(recorded.hook("store"), "record", times=1_000)

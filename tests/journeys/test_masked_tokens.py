@@ -23,7 +23,7 @@ class TextError(Exception):
     pass
 
 
-WAYS = ("message", "note", "cause", "group", "task", "source")
+WAYS = ("message", "note", "cause", "group", "assertion", "url")
 
 
 def raise_with(way, token):
@@ -38,9 +38,9 @@ def raise_with(way, token):
             raise TextError("no callback") from ValueError(token)
         case "group":
             raise ExceptionGroup("several", [ValueError(token), ExceptionGroup(token, [TextError(token)])])
-        case "task":
+        case "assertion":
             assert token == "another"
-        case "source":
+        case "url":
             raise TextError(f"https://example.com/done/{token}?x=1")
 
 

@@ -19,6 +19,7 @@ from duetime.ports.jobs import JobPorts
 from duetime.settings import Settings
 from duetime.sqlite.cloud import SqliteCloud
 from duetime.testing import RecordedMetrics, SimulatedCloud, TurnedClock
+from tests.journeys.embedded_time import advance
 
 START, SOON = datetime(2026, 1, 1, tzinfo=UTC), timedelta(minutes=5)
 JOB = "books-close"
@@ -101,13 +102,7 @@ class OverSqlite:
         return self.memory.bus.published
 
     def advance(self, **span):
-        until = self.clock.now() + timedelta(**span)
-        while (at := self.memory.next_at()) <= until:
-            self.clock.wait_until(at)
-            while delivery := self.memory.turn():
-                self.clock.wait_until(delivery.message.due_at)
-                self.memory.run(delivery)
-        self.clock.wait_until(until)
+        advance(self.memory, self.clock, timedelta(**span))
 
 
 @pytest.fixture(params=[OverMemory, OverSqlite])

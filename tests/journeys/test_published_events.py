@@ -17,11 +17,11 @@ from duetime.model.run import WorkerDied
 from duetime.settings import Settings
 from duetime.sqlite.cloud import SqliteCloud
 from duetime.testing import SimulatedCloud, TurnedClock
+from tests.journeys.embedded_time import advance
 
 MINUTE, LATER = timedelta(minutes=1), timedelta(minutes=8)
-LISTED = re.findall(
-    r"^\| (`action\..*?`) \|.*\| (`all`)? ?\|$", Path("docs/events.md").read_text(), re.MULTILINE
-)
+PAGE = (Path(__file__).parents[2] / "docs/events.md").read_text()
+LISTED = re.findall(r"^\| (`action\..*?`) \|.*\| (`all`)? ?\|$", PAGE, re.MULTILINE)
 DOCUMENTED = {
     events: {
         word for names, rest in LISTED if not rest or events == "all" for word in re.findall("`(.*?)`", names)
@@ -107,13 +107,7 @@ class OverSqlite:
         return [row for row in self.scheduler.list() if row.status == status]
 
     def advance(self, **span):
-        until = self.now + timedelta(**span)
-        while (at := self.memory.next_at()) <= until:
-            self.clock.wait_until(at)
-            while delivery := self.memory.turn():
-                self.clock.wait_until(delivery.message.due_at)
-                self.memory.run(delivery)
-        self.clock.wait_until(until)
+        advance(self.memory, self.clock, timedelta(**span))
 
 
 @pytest.mark.parametrize("world", [SimulatedCloud, OverSqlite])

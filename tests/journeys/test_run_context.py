@@ -109,6 +109,7 @@ def test_runs_of_the_simulator_have_contexts_of_their_own(worker_batch):
     for payload in PAYLOADS:
         cloud.scheduler.schedule(payload, at=timedelta(seconds=1))
     cloud.advance(minutes=1)
+    assert len(found) >= 9
     assert set(found) == {BASE}
 
 
@@ -120,6 +121,7 @@ def test_runs_of_the_embedded_scheduler_have_contexts_of_their_own(path, worker_
         actions = [scheduler.schedule(payload, at=timedelta(0)) for payload in PAYLOADS]
         while not all(scheduler.get(action.id).status.is_final for action in actions):
             threading.Event().wait(0.005)
+    assert len(found) >= 9
     assert set(found) == {BASE}
 
 
@@ -135,8 +137,7 @@ def test_runs_of_a_workers_function_have_contexts_of_their_own(deployed, size):
     ]
     for start in range(0, len(records), size):
         handler({"Records": records[start : start + size]}, Context())
-    assert len(found) >= 9
-    assert set(found) == {BASE}
+    assert found == [BASE] * (12 if size == 1 else 9)
 
 
 def test_a_logger_that_a_run_makes_has_the_keys_of_that_run_alone():

@@ -19,6 +19,7 @@ from duetime.sqlite.cloud import SqliteCloud
 from duetime.testing import TurnedClock
 from duetime.testing.recorded_metrics import RecordedMetrics
 from tests.journeys.conftest import NOON
+from tests.journeys.embedded_time import advance
 
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 THROTTLED = BackendUnavailable("DynamoDB", "ThrottlingException")
@@ -48,12 +49,7 @@ class Outbox:
         return [self.scheduler.schedule(Mail(), at=timedelta(0)) for _ in range(number)]
 
     def advance(self, span):
-        until = self.clock.now() + span
-        while self.clock.now() < until:
-            while (delivery := self.cloud.turn()) is not None:
-                self.cloud.run(delivery)
-            soonest = self.clock.now() + SECOND / 10
-            self.clock.wait_until(min(until, max(self.cloud.next_at(), soonest)))
+        advance(self.cloud, self.clock, span)
 
     def pause(self, span):
         about = {"scope": PauseScope.TYPE, "name": "mail", "reason": "it is down", "by": "ada"}

@@ -11,6 +11,7 @@ from duetime.settings import Settings
 from duetime.sqlite.cloud import SqliteCloud
 from duetime.testing import TurnedClock
 from tests.journeys.conftest import NOON
+from tests.journeys.embedded_time import advance
 
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 
@@ -49,11 +50,7 @@ class Office:
         self.start()
 
     def advance(self, span):
-        until = self.clock.now() + span
-        while self.clock.now() < until:
-            while (delivery := self.cloud.turn()) is not None:
-                self.cloud.run(delivery)
-            self.clock.wait_until(min(until, max(self.cloud.next_at(), self.clock.now() + SECOND / 10)))
+        advance(self.cloud, self.clock, span)
 
 
 @pytest.fixture

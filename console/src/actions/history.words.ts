@@ -10,7 +10,7 @@ export const say = words("actions/history", {
   for: "Due {at}",
   cadence: "Cadence {cadence}",
   by: "by {by}",
-  asked_cancel: "Cancel asked for",
+  asked_cancel: "Cancel requested",
   asked_reschedule: "Rescheduled",
   asked_redrive: "Redriven",
   asked_dismiss: "Dismissed",

@@ -143,7 +143,7 @@ class JobRowContract(JobsContract):
 class AttendContract(JobsContract):
     """`due_for_maintenance`."""
 
-    def test_jobs_of_all_tenants_are_to_be_attended_when_their_time_has_come(self, jobs: JobStore) -> None:
+    def test_jobs_of_all_tenants_are_to_be_maintained_when_their_time_has_come(self, jobs: JobStore) -> None:
         early = added(jobs, maintain_at=NOON - TICK)
         on_time = added(jobs, REINDEX, maintain_at=NOON)
         theirs = added(jobs, tenant_id=GLOBEX, maintain_at=NOON - DAY)

@@ -21,7 +21,7 @@ from duetime.model.outcome import OVERRAN
 from duetime.model.predecessors import ANY, SKIP, Predecessors, waits_for
 from duetime.model.rate_limit import RateLimit
 from duetime.model.slots import KeySlots
-from duetime.model.work_pause import Hold, WorkPause
+from duetime.model.work_pause import LATEST_WAKE, Hold, WorkPause
 from duetime.ports.actions import ActionStore
 from duetime.settings import Settings
 
@@ -183,7 +183,7 @@ def _held(hold: Hold, now: datetime, expires_at: datetime | None, end: str) -> R
     if spread:
         within = span_words(timedelta(seconds=spread))
         sentence += f" What waits begins within {within} after that, and this action at {_text(then)}"
-        sentence += ", or up to 15 minutes later." if pause.ended_early else "."
+        sentence += f", or up to {span_words(LATEST_WAKE)} later." if pause.ended_early else "."
     if expires_at is None or (then is not None and then < expires_at):
         return Reason(sentence, then)
     earlier = ", unless the pause ends before" if pause.end is None else ""

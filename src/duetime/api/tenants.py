@@ -92,7 +92,7 @@ class Tenants(ApiRoutes):
         operation=Operation("resume", AuditKind.TENANT),
     )
     def resume(self, tenant: str, request: Request) -> TenantPauseList:
-        """End all pauses of a tenant, and return them. Its waiting actions run within fifteen minutes."""
+        """End a tenant's pauses, and return them. What waits begins within two minutes and their spread."""
         pauses = self.api.known_pauses
         mine = [
             pause

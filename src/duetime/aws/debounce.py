@@ -4,7 +4,7 @@
 
     take       if the key is absent                            -> key, row
     take over  if the key is of an action that has begun       -> key, row
-    coalesce   if that row is pending, with its generation as read    -> row, and its offloaded payload
+    coalesce   if that row is pending, its generation as read  -> row, and its offloaded payload
 
 The item has the id of its latest action. That a run of that action has begun is never undone, so a take-over
 does not check its row. The item has a time to live of 400 days after the due time, which a later due time

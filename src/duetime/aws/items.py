@@ -39,13 +39,8 @@ _COUNTS = {
     "beat_seconds": 0,
 }
 """Whole numbers, with their defaults."""
-_FLAGS = {
-    "payload_offloaded": "payload_offloaded",
-    "catches_up": "catches_up",
-    "is_high": "is_high",
-    "is_awaited": "is_awaited",
-}
-"""The attributes of fields that are True."""
+_FLAGS = ("payload_offloaded", "catches_up", "is_high", "is_awaited")
+"""The fields that are stored if they are True."""
 
 
 def to_item(action: Action, *, due_order: bool = False) -> Item:
@@ -89,7 +84,7 @@ def _plain(action: Action) -> Item:
             for name in _COUNTS
             if getattr(action, name) != _COUNTS[name]
         },
-        **{attribute: {"BOOL": True} for name, attribute in _FLAGS.items() if getattr(action, name)},
+        **{name: {"BOOL": True} for name in _FLAGS if getattr(action, name)},
     }
 
 
@@ -157,7 +152,7 @@ def _read(item: Item) -> Action:
         **{name: read_instant(item, name) for name in _INSTANTS if name in item},
         **{name: item[name]["S"] for name in _TEXTS if name in item},
         **{name: int(item[name]["N"]) for name in _COUNTS if name in item},
-        **{name: item[attribute]["BOOL"] for name, attribute in _FLAGS.items() if attribute in item},
+        **{name: item[name]["BOOL"] for name in _FLAGS if name in item},
     }
     if "skip_reason" in item:
         given["skip_reason"] = SkipReason(item["skip_reason"]["S"])

@@ -128,7 +128,7 @@ class Cadence(ABC):
         return replace(self, modifiers=self.modifiers.with_default_tz(name))
 
     def check_can_run(self) -> None:
-        """Reject a cadence that may never run. A stored text of an earlier release reads without this check.
+        """Reject a cadence that may never run.
 
         Raises:
             InvalidCadence: it may never run, or its spread is longer than the time between two runs.

@@ -87,7 +87,7 @@ class NaiveInstant(DuetimeError, ValueError):
         super().__init__(f"{given} has no time zone; give an aware datetime, as in datetime(..., tzinfo=UTC)")
 
 
-def nearest(written: str, known: Iterable[str]) -> str:
+def did_you_mean(written: str, known: Iterable[str]) -> str:
     """Return a remedy with the most similar known word, ignoring case; empty if none is similar."""
     from difflib import get_close_matches  # noqa: PLC0415 - only needed for mistakes
 

@@ -11,7 +11,7 @@ import re
 from typing import Literal, NamedTuple, NoReturn, get_args
 
 from duetime.cadence.day_fields import DayFields
-from duetime.cadence.errors import AmbiguousDays, InvalidCadence, InvalidCron, NeverFires, nearest
+from duetime.cadence.errors import AmbiguousDays, InvalidCadence, InvalidCron, NeverFires, did_you_mean
 from duetime.cadence.fields import DAY, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, FieldError, month_days, weekdays
 from duetime.cadence.words import PLAIN, is_plain
 
@@ -111,7 +111,7 @@ def _macro(given: str, text: str) -> str:
         raise InvalidCron(given, "@reboot names no time", "use once(...), on_event(...) or manual()")
     known = [macro.lower() for macro in _MACROS]
     raise InvalidCron(
-        given, f"there is no {text[:20].lower()}", nearest(text, known) or f"use {', '.join(known)}"
+        given, f"there is no {text[:20].lower()}", did_you_mean(text, known) or f"use {', '.join(known)}"
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from duetime.cadence.errors import nearest as nearest_name
+from duetime.cadence.errors import did_you_mean
 from duetime.cadence.words import MONTHS, WEEKDAYS
 
 
@@ -121,7 +121,7 @@ class CronField:
                 f"{text[:20]} means nothing in this field",
                 f"{remedy}; L and W belong to days, # to weekdays",
             )
-        return f"{text[:20]!r} is not one of its values", nearest_name(text, self.names) or remedy
+        return f"{text[:20]!r} is not one of its values", did_you_mean(text, self.names) or remedy
 
 
 class WeekdayField(CronField):

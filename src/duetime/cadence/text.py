@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from duetime._english import counted
 from duetime.cadence.cadence import Cadence
 from duetime.cadence.calendars import Calendar
-from duetime.cadence.errors import InvalidCadence, nearest
+from duetime.cadence.errors import InvalidCadence, did_you_mean
 from duetime.cadence.source_positions import (
     Part,
     SourceToken,
@@ -110,7 +110,7 @@ def _split(text: str) -> tuple[str, list[Part], list[Part]]:
         raise InvalidCadence(
             text,
             f"there is no cadence {tokens[0].text[:20]!r}",
-            nearest(kind, _KINDS) or f"use one of {', '.join(_KINDS)}, or a cron expression",
+            did_you_mean(kind, _KINDS) or f"use one of {', '.join(_KINDS)}, or a cron expression",
             start=tokens[0].start,
             width=len(tokens[0].text),
         )

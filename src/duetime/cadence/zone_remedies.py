@@ -9,7 +9,7 @@ import re
 from collections.abc import Set as AbstractSet
 
 from duetime._english import counted
-from duetime.cadence.errors import nearest
+from duetime.cadence.errors import did_you_mean
 
 ABBREVIATIONS = {
     "AEDT": "Australia/Sydney",
@@ -58,7 +58,7 @@ def zone_remedy(name: str, zones: AbstractSet[str]) -> str:
     if city:
         return f"did you mean {min(city)}?"
     long = {zone for zone in zones if "/" in zone}  # EST is similar to everything that ends in ST
-    return nearest(name, long) or "use an IANA name, as in Europe/Paris"
+    return did_you_mean(name, long) or "use an IANA name, as in Europe/Paris"
 
 
 def _fixed(found: re.Match[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from datetime import datetime
+from functools import partial
 
 from duetime.cli.arguments import Commands, Run, add_command, client_of
 from duetime.cli.client import Json
@@ -13,9 +14,9 @@ from duetime.cli.tables import plain
 
 def add_commands(verbs: Commands) -> None:
     """Add the two commands."""
-    parser = _add(verbs, "approve", approve, "approve one that waits for an approval")
+    parser = _add(verbs, "approve", partial(decide, "approve"), "approve one that waits for an approval")
     parser.add_argument("--reason", default="", help="why, in at most 500 characters")
-    parser = _add(verbs, "reject", reject, "reject one that waits for an approval")
+    parser = _add(verbs, "reject", partial(decide, "reject"), "reject one that waits for an approval")
     parser.add_argument("--reason", required=True, help="why, in at most 500 characters")
 
 
@@ -25,20 +26,10 @@ def _add(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.Argum
     return parser
 
 
-def approve(arguments: argparse.Namespace) -> int:
-    """Approve one action."""
-    return _decide(arguments, "approve")
-
-
-def reject(arguments: argparse.Namespace) -> int:
-    """Reject one action."""
-    return _decide(arguments, "reject")
-
-
-def _decide(arguments: argparse.Namespace, verb: str) -> int:
-    body = {"reason": arguments.reason}
-    answer = client_of(arguments).ask("POST", "actions", arguments.id, verb, body=body)
-    return print_content(arguments, answer, _decided)
+def decide(verb: str, arguments: argparse.Namespace) -> int:
+    """Approve or reject one action."""
+    client, body = client_of(arguments), {"reason": arguments.reason}
+    return print_content(arguments, client.ask("POST", "actions", arguments.id, verb, body=body), _decided)
 
 
 def _decided(action: Json, _now: datetime) -> str:

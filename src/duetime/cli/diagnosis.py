@@ -107,9 +107,8 @@ def _catch_up(health: Json, now: datetime) -> Finding:
 
 def _overdue(health: Json, now: datetime) -> Finding:
     oldest = health["oldest_overdue"]
-    if oldest is None and (health["held"] or {}).get("more"):
-        message = "not known: pauses hold all actions that were looked at"
-        return Finding("overdue", "look", message, "duetime pauses", _LATE)
+    if oldest is None and health["held"] and health["held"]["more"]:
+        return Finding("overdue", "look", "not known: all that was read is held", "duetime pauses", _LATE)
     if oldest is None:
         return Finding("overdue", "ok", "nothing")
     message = f"{oldest['type']} {oldest['id']} of {oldest['tenant_id']}, due {both(oldest['due_at'], now)}"

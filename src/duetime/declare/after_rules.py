@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from duetime import instant
-from duetime.cadence.errors import nearest
+from duetime.cadence.errors import did_you_mean
 from duetime.declare.timed_cadences import has_times
 from duetime.ids import is_job_name
 from duetime.model.cadence_set import CadenceSet
@@ -62,7 +62,7 @@ def chain_refusals(
         return
     other = find(after)
     if other is None:
-        hint = nearest(after, [name for name in known if name != definition.name])
+        hint = did_you_mean(after, [name for name in known if name != definition.name])
         yield f"after is {after!r}, and there is no such job; {hint or remedy}"
         return
     if other.self_scheduled or not has_times(CadenceSet.parse(other.cadences, instant.EARLIEST).cadences):

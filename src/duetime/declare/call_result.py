@@ -22,9 +22,6 @@ from duetime.model.hand_over import HandedOver
 from duetime.model.run import Run, RunTimedOut
 from duetime.retry import Fatal
 
-_LAZY = (Generator, AsyncGenerator, map, filter, zip)
-"""What does its work as it is read. A cursor or an open file is an iterator too, but its work was done."""
-
 RunCoroutine = Callable[[Coroutine[Any, Any, None]], object]
 """Runs a coroutine that raises nothing, and returns when it has ended."""
 
@@ -48,7 +45,10 @@ def result_of(result: object, run: Run, run_coroutine: RunCoroutine | None, wher
 
     if inspect.isawaitable(result) or isinstance(result, Future):
         result = _ended(result, run, run_coroutine)
-    if isinstance(result, _LAZY) or type(result).__module__ == "itertools":
+    # A cursor or an open file is an iterator too, but its work was done.
+    if isinstance(result, Generator | AsyncGenerator | map | filter | zip) or (
+        type(result).__module__ == "itertools"
+    ):
         raise Fatal(
             f"{where} returned {type(result).__name__!r}, which does its work as it is read, and nothing"
             " reads it. Let the handler do its work before it returns, and return nothing"

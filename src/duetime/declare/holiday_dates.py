@@ -11,7 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from duetime.cadence.calendars import Calendar, Instead
-from duetime.cadence.errors import InvalidCadence, nearest
+from duetime.cadence.errors import InvalidCadence, did_you_mean
 from duetime.cadence.words import WEEKDAYS
 from duetime.environment import is_lambda
 from duetime.errors import DeclarationError
@@ -92,7 +92,7 @@ def _holidays(country: str, subdivision: str | None, years: list[int]) -> Holida
     raise InvalidCadence(
         str(country),
         f"holiday_calendar: there is no country {str(country)[:20]!r}",
-        nearest(str(country), codes_of_all)
+        did_you_mean(str(country), codes_of_all)
         or "use the code of a country, as in DE, or of a market, as in XNYS",
     )
 

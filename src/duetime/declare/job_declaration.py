@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from duetime.cadence.errors import InvalidCadence, nearest
+from duetime.cadence.errors import InvalidCadence, did_you_mean
 from duetime.declare.definition_options import with_options
 from duetime.declare.handler import Handler
 from duetime.declare.job_options import JobOptions
@@ -37,7 +37,7 @@ def options_of(function: Function, timeout: timedelta, options: Mapping[str, Any
                 'pass it to a cadence, as in cron(…, tz="Europe/Paris"),'
                 ' or to all: App(default_tz="Europe/Paris")'
                 if name in ("tz", "timezone", "default_tz")
-                else nearest(name, known) or f"its options are {', '.join(known)}"
+                else did_you_mean(name, known) or f"its options are {', '.join(known)}"
             )
             raise DeclarationError(f"{where_of(function)}: a job takes no {name}=; {remedy}")
     return JobOptions(timeout=timeout, **options)

@@ -277,7 +277,7 @@ class InProcessCloud(ABC):
             lambda until: {"ahead": turns.rest(until)},
         )
         done = in_turn(parts, stop_at, self.backends.clock)
-        return f"sent {done['swept'].sent}, maintained {counted(done['maintained'].attended, 'job')}"
+        return f"sent {done['swept'].sent}, maintained {counted(done['maintained'].maintained, 'job')}"
 
     def _catch_up(self, stop_at: datetime) -> str:
         steps = self.steps
@@ -290,7 +290,7 @@ class InProcessCloud(ABC):
         done = in_turn(parts, stop_at, self.backends.clock)
         swept, maintained, repaired = done["swept"], done["maintained"], done["repaired"]
         changed = len(repaired.removed) + len(repaired.set)
-        return f"sent {swept.sent}, maintained {counted(maintained.attended, 'job')}, repaired {changed}"
+        return f"sent {swept.sent}, maintained {counted(maintained.maintained, 'job')}, repaired {changed}"
 
     def _recount(self, stop_at: datetime) -> str:
         return self.steps.recount(stop_at=stop_at).in_words()

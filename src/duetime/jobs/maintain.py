@@ -127,7 +127,7 @@ class MaintainResult:
         failed: names of the jobs that a later pass must maintain.
     """
 
-    attended: int = 0
+    maintained: int = 0
     planned: int = 0
     failed: tuple[str, ...] = ()
 
@@ -167,7 +167,7 @@ class MaintainDueJobs:
         mine = [ref for ref in in_turns(due) if self._pauses.of_tenant(ref.tenant_id) is None]
         stuck = self._not_postponed
         self._not_postponed = {ref: stuck[ref] for ref in mine if ref in stuck}
-        attended, last = 0, sorted(self._not_postponed, key=self._not_postponed.__getitem__)
+        maintained, last = 0, sorted(self._not_postponed, key=self._not_postponed.__getitem__)
         others = [ref for ref in mine if ref not in self._not_postponed]
         first = list[JobRef]()
         if self._is_first_pass and others:
@@ -183,8 +183,8 @@ class MaintainDueJobs:
                     ready.append(ref)
                 except DuetimeError as error:
                     self._failed(ref, error, failed)
-            attended += self._set_wakes(ready, stop_at, failed)
-        return MaintainResult(attended, planned, tuple(failed))
+            maintained += self._set_wakes(ready, stop_at, failed)
+        return MaintainResult(maintained, planned, tuple(failed))
 
     def _advance_all(self, refs: list[BackfillRef], stop_at: datetime) -> None:
         """Advance the backfills in half of the time, in another order each minute."""
@@ -202,20 +202,20 @@ class MaintainDueJobs:
                 log.warning("backfill not advanced", extra=extra)
 
     def _set_wakes(self, refs: Iterable[JobRef], stop_at: datetime, failed: list[str]) -> int:
-        attended = 0
+        maintained = 0
         for ref in refs:
             if self._clock.now() >= stop_at or self._breaker.is_open:
                 break
             try:
                 if self._maintain.set_wakes(ref):
                     self._breaker.succeeded()
-                attended += 1
+                maintained += 1
                 self._not_postponed.pop(ref, None)
             except DuetimeError as error:
                 if isinstance(error, BackendUnavailable):
                     self._breaker.failed()
                 self._failed(ref, error, failed)
-        return attended
+        return maintained
 
     def _failed(self, ref: JobRef, error: DuetimeError, failed: list[str]) -> None:
         log.warning("job not maintained", extra={"job": ref.name, "reason": truncate(error)})

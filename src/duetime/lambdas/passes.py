@@ -122,7 +122,7 @@ class PassSteps:
 
     def _maintained(self, stop_at: datetime) -> Mapping[str, Any]:
         result = self._steps.maintain_due_jobs(stop_at=stop_at)
-        return {"attended": result.attended, "planned": result.planned, "failed_jobs": result.failed}
+        return {"maintained": result.maintained, "planned": result.planned, "failed_jobs": result.failed}
 
     def _repaired(self, stop_at: datetime) -> Mapping[str, Any]:
         result = self._steps.repair(stop_at=stop_at)
@@ -137,10 +137,10 @@ class PassSteps:
 
 def in_words(done: Mapping[str, Any]) -> str:
     """Return what a pass did, in a line: ``sent 3, maintained 2 jobs``."""
-    attended, removed, again = done["attended"], len(done.get("removed", ())), len(done.get("set_again", ()))
+    removed, again = (len(done.get(name, ())) for name in ("removed", "set_again"))
     words = [
         f"sent {done['sent'] + done.get('ahead', 0)}",
-        f"maintained {counted(attended, 'job')}",
+        f"maintained {counted(done['maintained'], 'job')}",
     ]
     if removed or again:
         words.append(f"removed {counted(removed, 'stray')}, set wakes of {counted(again, 'job')} again")

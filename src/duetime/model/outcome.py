@@ -230,15 +230,16 @@ def _failed_probes(action: Action) -> int:
 def _message(error: BaseException, more: str = "") -> str:
     """Return an exception as a reason: its class and text, its notes and its cause."""
     notes = getattr(error, "__notes__", None)
-    parts = [_named(error), *map(truncate, notes if isinstance(notes, list) else ())]
+    parts = [named(error), *map(truncate, notes if isinstance(notes, list) else ())]
     if isinstance(error, SystemExit | KeyboardInterrupt):
         parts.append("a handler must not end its process")
-    cause = "" if error.__cause__ is None else _named(error.__cause__)
+    cause = "" if error.__cause__ is None else named(error.__cause__)
     if cause and cause not in parts[0]:
         parts.append(f"caused by {cause}")
     return truncate(truncate("; ".join(parts), MESSAGE_LIMIT - len(more)) + more)
 
 
-def _named(error: BaseException) -> str:
+def named(error: BaseException) -> str:
+    """Return the class and the text of an exception."""
     text = truncate(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

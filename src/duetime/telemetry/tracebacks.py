@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from duetime._masking import masked, printable, without_tokens
 from duetime.errors import truncate
-from duetime.model.outcome import leaves_of
+from duetime.model.outcome import leaves_of, named
 
 _DEEPEST = 10
 """The most exceptions of a chain that are logged, outermost first."""
@@ -51,10 +51,8 @@ def _tracebacks(link: BaseException | None, seen: set[int]) -> Iterator[str]:
             return
         seen.add(id(link))
         stack = "".join(traceback.format_tb(link.__traceback__))
-        text = truncate(link)
-        word = truncate(f"{type(link).__name__}: {text}" if text else type(link).__name__)
         notes = getattr(link, "__notes__", None)
-        lines = [word, *map(truncate, notes if isinstance(notes, list) else ())]
+        lines = [truncate(named(link)), *map(truncate, notes if isinstance(notes, list) else ())]
         parts = leaves_of(link) if isinstance(link, BaseExceptionGroup) else ()
         for number, part in enumerate(parts[:_DEEPEST], 1):
             within = "\n".join(reversed(list(_tracebacks(part, seen))))
