@@ -27,8 +27,7 @@ FAILURES = "system#failures"
 _STORED_AFTER_END = timedelta(days=1)
 _KNOWN = frozenset(PauseScope)
 _IS_NEW = "attribute_not_exists(pk)"
-_PROBE_IS_AS_READ = "probe_rev = :revision"
-_COUNT_IS_AS_READ = "rev = :revision"
+_REVISION_IS_AS_READ = "revision = :revision"
 _HAS_NOT_ENDED = "attribute_exists(pk) AND attribute_not_exists(ended_at)"
 
 
@@ -62,7 +61,7 @@ class DynamoWorkPauses:
         state = old.breaker
         if state is None:
             return False
-        condition = f"{_HAS_NOT_ENDED} AND {_PROBE_IS_AS_READ}"
+        condition = f"{_HAS_NOT_ENDED} AND {_REVISION_IS_AS_READ}"
         values = {":revision": {"N": str(state.revision)}}
         try:
             self._table.put(_pause_item(new), ConditionExpression=condition, ExpressionAttributeValues=values)
@@ -81,7 +80,7 @@ class DynamoWorkPauses:
         condition: dict[str, Any] = {"ConditionExpression": _IS_NEW}
         if before:
             condition = {
-                "ConditionExpression": _COUNT_IS_AS_READ,
+                "ConditionExpression": _REVISION_IS_AS_READ,
                 "ExpressionAttributeValues": {":revision": {"N": str(before)}},
             }
         try:
@@ -104,7 +103,7 @@ def _failures_item(count: FailureCount) -> Item:
     return {
         **_failures_key(count.tenant_id, count.type),
         "failed": {"L": [{"N": f"{at.timestamp():.3f}"} for at in count.failed_at]},
-        "rev": {"N": str(count.revision)},
+        "revision": {"N": str(count.revision)},
         "nonce": {"S": count.nonce},
         "at": {"S": instant.text(count.at)},
         "ttl": {"N": to_epoch(count.at + _STORED_AFTER_END)},
@@ -118,7 +117,7 @@ def _from_failures_item(item: Mapping[str, Any]) -> FailureCount:
         type=type_name,
         failed_at=tuple(datetime.fromtimestamp(float(entry["N"]), UTC) for entry in item["failed"]["L"]),
         at=instant.parse(item["at"]["S"]),
-        revision=int(item["rev"]["N"]),
+        revision=int(item["revision"]["N"]),
         nonce=item["nonce"]["S"],
     )
 
@@ -162,7 +161,7 @@ def _breaker_attributes(state: BreakerState | None) -> Item:
     return {
         "open_for": {"N": f"{state.open_for.total_seconds():g}"},
         "probes_at": {"S": instant.text(state.probes_at)},
-        "probe_rev": {"N": str(state.revision)},
+        "revision": {"N": str(state.revision)},
         **({} if state.probe is None else {"probe": {"S": state.probe}}),
         **({} if state.probe_until is None else {"probe_until": {"S": instant.text(state.probe_until)}}),
     }
@@ -176,7 +175,7 @@ def _to_breaker(item: Mapping[str, Any]) -> BreakerState | None:
         probes_at=instant.parse(item["probes_at"]["S"]),
         probe=ActionId(item["probe"]["S"]) if "probe" in item else None,
         probe_until=instant.parse(item["probe_until"]["S"]) if "probe_until" in item else None,
-        revision=int(item["probe_rev"]["N"]),
+        revision=int(item["revision"]["N"]),
     )
 
 
