@@ -106,15 +106,15 @@ def _on_dynamodb() -> list[Result]:
     settings, clock = Settings(), SystemClock()
     with running() as endpoint:
         raw = client(endpoint)
-        made(raw, settings.actions_table)
-        store = DynamoStore(raw, settings.actions_table, due_shards=settings.due_shards)
+        made(raw, settings.made.actions_table)
+        store = DynamoStore(raw, settings.made.actions_table, due_shards=settings.due_shards)
         scheduler = Scheduler(store, tenant_id="acme", actor="bench", clock=clock, settings=settings)
         open_batch = scheduler.batch(NAME)
         open_batch.schedule_many(_orders(1))
         batch = scheduler.batches.get(NAME)
         sized = replace(batch, size=MEMBERS, version="sized")
         assert store.change_batch(batch, sized)
-        _put_executed(raw, settings.actions_table, store, sized)
+        _put_executed(raw, settings.made.actions_table, store, sized)
         scheduler.batches.close(NAME)
         count = CountBatch(
             store, Release(store, clock=clock, settings=settings), clock=clock, settings=settings

@@ -32,7 +32,7 @@ def measure() -> list[Result]:
     with serving(LATENCY) as endpoint:
         served = _result(endpoint, f"each call takes {LATENCY * 1e3:g} ms", ratio_at_least(BUDGET))
     with running() as endpoint:
-        made(client(endpoint), Settings().actions_table)
+        made(client(endpoint), Settings().made.actions_table)
         return [served, _result(endpoint, "DynamoDB Local", None)]
 
 

@@ -74,7 +74,7 @@ def scheduler_of(client: Any) -> Scheduler:
     settings = Settings()
     store = DynamoStore(
         client,
-        settings.actions_table,
+        settings.made.actions_table,
         due_shards=settings.due_shards,
         at_once=in_threads,
         direct=direct_puts(client),
@@ -83,7 +83,7 @@ def scheduler_of(client: Any) -> Scheduler:
 
 
 def _bare(client: Any, action: Any) -> Callable[[], Any]:
-    table, item = Settings().actions_table, to_item(action)
+    table, item = Settings().made.actions_table, to_item(action)
     return lambda: client.put_item(TableName=table, Item=item, ConditionExpression=ROW_IS_ABSENT)
 
 

@@ -17,7 +17,7 @@ from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Action
 from duetime.model.change import Change
 from duetime.ports.wakeups import Delivery, DueMessage, Send
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from duetime.wakeups.arm import Arm
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import DeliveryResult, Worker, WorkerPorts
@@ -79,7 +79,7 @@ class Stand:
 
     def __init__(self, dynamodb: Any, table: str, *, clock: Clock | None = None, jobs: str = "jobs") -> None:
         self.client, self.table, self.clock = dynamodb, table, clock or SystemClock()
-        self.settings = Settings(actions_table=table)
+        self.settings = Settings(made=Made(actions_table=table))
         self.store = DynamoStore(dynamodb, table, due_shards=self.settings.due_shards)
         self.queues = Remembered()
         self.scheduler = Scheduler(

@@ -125,7 +125,7 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     handle = make_handler(deployed, chosen.handler_set, instance="bench", metrics=lambda *_: None)
     backends = AwsBackends(deployed, clock)
     plan = Plan(backends.store, backends.jobs, clock=clock, settings=deployed)
-    url = deployed.queues[chosen.worker]
+    url = deployed.made.queues[chosen.worker]
     line.send(ready=True)
     while True:
         if settings.get("plans"):

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 from moto import mock_aws
 
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from tests.quick_collection import (  # noqa: F401 - hooks of pytest
     pytest_collection,
     pytest_collection_finish,
@@ -57,15 +57,17 @@ def deployed(mocked_aws, monkeypatch):
     dynamodb, sqs = boto3.client("dynamodb"), boto3.client("sqs")
     url = sqs.create_queue(QueueName="duetime-due-default")["QueueUrl"]
     settings = Settings(
-        queues={"default": url},
-        failure_queue=sqs.create_queue(QueueName="duetime-failures")["QueueUrl"],
-        dispatch_arn="arn:aws:lambda:eu-west-1:123456789012:function:duetime-dispatch",
-        timer_role_arn="arn:aws:iam::123456789012:role/duetime-timers",
+        made=Made(
+            queues={"default": url},
+            failure_queue=sqs.create_queue(QueueName="duetime-failures")["QueueUrl"],
+            dispatch_arn="arn:aws:lambda:eu-west-1:123456789012:function:duetime-dispatch",
+            timer_role_arn="arn:aws:iam::123456789012:role/duetime-timers",
+        ),
         app="examples.billing:app",
     )
-    for shape, name in ((ACTIONS, settings.actions_table), (JOBS, settings.jobs_table)):
+    for shape, name in ((ACTIONS, settings.made.actions_table), (JOBS, settings.made.jobs_table)):
         dynamodb.create_table(**create_table_request(shape, name))
-    boto3.client("scheduler").create_schedule_group(Name=settings.schedule_group)
+    boto3.client("scheduler").create_schedule_group(Name=settings.made.schedule_group)
     for name, value in settings.to_env().items():
         monkeypatch.setenv(name, value)
     return settings

@@ -9,12 +9,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from duetime._quota_words import QUOTAS, quota_words
-from duetime._setting_fields import default_of
+from duetime._setting_fields import default_of, shown
 from duetime.errors import InvalidTime
 from duetime.ids import EVENT_SOURCE
 from duetime.instant import zone
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from duetime.settings import Settings
 
 _MINUTE = timedelta(minutes=1)
@@ -22,7 +24,7 @@ _LEAST_WITH_WHEEL = timedelta(minutes=3)
 _KINDS = {timedelta: "a timedelta", int: "a whole number", bool: "True or False", str: "text"}
 
 
-def wrong_kinds(settings: Settings) -> Iterator[str]:
+def wrong_kinds(settings: DataclassInstance) -> Iterator[str]:
     """Yield the problem of each value of a wrong type."""
     for setting in fields(settings):
         value, kind = getattr(settings, setting.name), type(default_of(setting))
@@ -31,15 +33,15 @@ def wrong_kinds(settings: Settings) -> Iterator[str]:
             yield f"{setting.name} is {value!r}; use {_KINDS[kind]}"
 
 
-def out_of_range(settings: Settings) -> Iterator[str]:
+def out_of_range(settings: DataclassInstance) -> Iterator[str]:
     """Yield the problem of each value that AWS or the protocol does not allow."""
     for setting in fields(settings):
         value, allowed = getattr(settings, setting.name), setting.metadata
         if "low" in allowed and not allowed["low"] <= value <= allowed["high"]:
-            limits = f"{_shown(allowed['low'])} to {_shown(allowed['high'])}"
-            yield f"{setting.name} is {_shown(value)}; allowed is {limits}"
+            limits = f"{shown(allowed['low'])} to {shown(allowed['high'])}"
+            yield f"{setting.name} is {shown(value)}; allowed is {limits}"
         if "choices" in allowed and value not in allowed["choices"]:
-            yield f"{setting.name} is {value!r}; allowed is " + " or ".join(map(repr, allowed["choices"]))
+            yield f"{setting.name} is {value!r}; allowed is " + ", ".join(map(repr, allowed["choices"]))
         if "like" in allowed and not re.fullmatch(allowed["like"], value):
             yield f"{setting.name} is {value!r}; allowed are {allowed['allowed']}"
 
@@ -146,10 +148,6 @@ def contradictions(settings: Settings) -> Iterator[str]:
             ),
         ),
     )
-    shown = {setting.name: _shown(getattr(settings, setting.name)) for setting in fields(settings)}
-    shown["least"] = _shown(_LEAST_WITH_WHEEL)
-    return (problem.format_map(shown) for is_broken, problem in rules if is_broken)
-
-
-def _shown(value: object) -> str:
-    return f"{value.total_seconds():.12g} s" if isinstance(value, timedelta) else str(value)
+    values = {setting.name: shown(getattr(settings, setting.name)) for setting in fields(settings)}
+    values["least"] = shown(_LEAST_WITH_WHEEL)
+    return (problem.format_map(values) for is_broken, problem in rules if is_broken)

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, Self
 
 from duetime._english import nearest
-from duetime.environment import OTHERS, PREFIX, SWITCH
+from duetime.environment import OTHERS, PREFIX, SWITCH, variable_of
 from duetime.errors import SettingsError
 
 _WRITTEN_AS = {timedelta: "a number of seconds", int: "a whole number", bool: "true or false", str: "text"}
@@ -66,9 +66,14 @@ def default_of(setting: Field[Any]) -> Any:
     return setting.default if setting.default_factory is MISSING else setting.default_factory()
 
 
+def settings_in(kind: Any) -> tuple[Field[Any], ...]:
+    """Return the fields of a class that are settings, each with its meaning; `Settings.made` is none."""
+    return tuple(setting for setting in fields(kind) if "about" in setting.metadata)
+
+
 def unknown_variables(settings: Iterable[Field[Any]], names: Iterable[str]) -> Iterator[str]:
     """Yield a problem for each variable with duetime's prefix that is neither a setting nor in `OTHERS`."""
-    known = {name.removeprefix(PREFIX) for name in OTHERS.union(map(_variable, settings))}
+    known = {name.removeprefix(PREFIX) for name in OTHERS.union(map(variable_of, settings))}
     own = (name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX))
     for name in sorted(name for name in own if name not in known):
         meant = nearest(name, known)
@@ -85,16 +90,14 @@ def values_from(settings: Sequence[Field[Any]], source: Mapping[str, str]) -> di
     values: dict[str, Any] = {}
     problems = [*unknown_variables(settings, source)]
     for setting in settings:
-        variable = _variable(setting)
-        if (written := source.get(variable)) is None:
-            continue
-        try:
-            values[setting.name] = _read(setting, written)
-        except (ValueError, OverflowError, KeyError):
-            problems.append(
-                f"{variable} is {written!r}, which cannot be read;"
-                f" use {_WRITTEN_AS.get(type(default_of(setting)), 'a JSON object')}"
-            )
+        if (written := source.get(variable_of(setting))) is not None:
+            try:
+                values[setting.name] = read(setting, written)
+            except (ValueError, OverflowError, KeyError):
+                problems.append(
+                    f"{variable_of(setting)} is {written!r}, which cannot be read;"
+                    f" use {_WRITTEN_AS.get(type(default_of(setting)), 'a JSON object')}"
+                )
     if problems:
         raise SettingsError(problems)
     return values
@@ -103,17 +106,20 @@ def values_from(settings: Sequence[Field[Any]], source: Mapping[str, str]) -> di
 def variables_of(settings: Any) -> dict[str, str]:
     """Return the variables of the fields that differ from their defaults."""
     return {
-        _variable(setting): _written(value)
-        for setting in fields(settings)
+        variable_of(setting): _written(value)
+        for setting in settings_in(settings)
         if (value := getattr(settings, setting.name)) != default_of(setting)
     }
 
 
-def _variable(setting: Field[Any]) -> str:
-    return PREFIX + setting.name.upper()
+def read(setting: Field[Any], written: str) -> Any:
+    """Return the value that a text means.
 
-
-def _read(setting: Field[Any], written: str) -> Any:
+    Raises:
+        ValueError: it means none; so do the others.
+        OverflowError: it is too large a number of seconds.
+        KeyError: it is not one of a switch's words.
+    """
     match setting.default:
         case bool():
             return SWITCH[written.lower()]
@@ -124,7 +130,7 @@ def _read(setting: Field[Any], written: str) -> Any:
         case str():
             return written
         case _:
-            return dict(json.loads(written))
+            return {str(name): str(value) for name, value in dict(json.loads(written)).items()}
 
 
 def _written(value: Any) -> str:
@@ -137,3 +143,8 @@ def _written(value: Any) -> str:
             return json.dumps(dict(value), sort_keys=True)
         case _:
             return str(value)
+
+
+def shown(value: object) -> str:
+    """Return a value as messages and docs show it: durations in seconds."""
+    return f"{value.total_seconds():.12g} s" if isinstance(value, timedelta) else str(value)

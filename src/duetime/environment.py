@@ -59,13 +59,13 @@ class ConsoleEnvironment:
             SettingsError: one of them is missing; there may be no runbook.
         """
         source = {RUNBOOK: "", **environment(environ)}
-        if missing := [name for name in map(_variable, fields(cls)) if name not in source]:
+        if missing := [name for name in map(variable_of, fields(cls)) if name not in source]:
             raise SettingsError([f"{name} is missing; the stack sets it" for name in missing])
-        return cls(**{field.name: source[_variable(field)] for field in fields(cls)})
+        return cls(**{field.name: source[variable_of(field)] for field in fields(cls)})
 
     def to_env(self) -> dict[str, str]:
         """Return the environment from which `from_env` makes an equal object."""
-        values = {_variable(field): getattr(self, field.name) for field in fields(self)}
+        values = {variable_of(field): getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value or name != RUNBOOK}
 
 
@@ -165,5 +165,6 @@ class CommandLine:
         )
 
 
-def _variable(setting: Field[Any]) -> str:
+def variable_of(setting: Field[Any]) -> str:
+    """Return the name of the variable that sets a field."""
     return PREFIX + setting.name.upper()

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from typing import Literal, Self
 
@@ -15,6 +15,7 @@ from duetime._setting_fields import (
     GivenFields,
     number,
     seconds,
+    settings_in,
     text,
     unknown_variables,
     values_from,
@@ -47,8 +48,44 @@ ROLES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """The names and addresses of what a stack has made, and what it derives from its other settings."""
+
+    actions_table: str = text("", "The actions table; derived from the prefix if empty.")
+    jobs_table: str = text("", "The jobs table; derived from the prefix if empty.")
+    schedule_group: str = text(
+        "", "EventBridge Scheduler's group of one-shots; derived from the prefix if empty."
+    )
+    job_group: str = text(
+        "", "EventBridge Scheduler's group of the jobs' wakes; derived from the prefix if empty."
+    )
+    queues: Mapping[str, str] = field(
+        default_factory=dict, metadata={"about": "The URL of each worker's due queue, by the worker's name."}
+    )
+    queue_visibility: timedelta = seconds(
+        305, "The due queue's own visibility time-out; not below the worker's time-out.", low=0, high=43_200
+    )
+    failure_queue: str = text(
+        "", "The failure queue's URL, which receives requests to redrive undelivered inputs."
+    )
+    notification_queue: str = text("", "The URL of the queue between the bus and the notifications.")
+    dispatch_arn: str = text("", "The dispatch function that timers invoke.")
+    timer_role_arn: str = text("", "The role in which EventBridge Scheduler invokes the dispatch function.")
+    timer_dlq_arn: str = text("", "The queue of wakes that could not be delivered.")
+    sleeps_from: int = number(
+        1,
+        "The fewest messages for which a function sleeps, so that their workers need not wait.",
+        low=1,
+        high=1_000,
+    )
+    canary: timedelta = seconds(0, "How often the sweep schedules a canary; 0: never.", low=0, high=3_600)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(GivenFields):
     """The settings of a deployment. Durations are ``timedelta``; in the environment they are seconds.
+
+    `made` is no setting: the stack sets it. The environment has its values beside the settings'.
 
     Raises:
         SettingsError: a value is out of its range, or two contradict each other.
@@ -114,7 +151,6 @@ class Settings(GivenFields):
         low=1_800,
         high=_DAY,
     )
-    canary: timedelta = seconds(0, "How often the sweep schedules a canary; 0: never.", low=0, high=3_600)
     job_grace: timedelta = seconds(
         600,
         "How late an occurrence may be claimed or planned; later it is missed. At least grace plus"
@@ -138,9 +174,6 @@ class Settings(GivenFields):
         low=SHORTEST_KEY_TTL.total_seconds(),
         high=LONGEST_KEY_TTL.total_seconds(),
     )
-    queue_visibility: timedelta = seconds(
-        305, "The due queue's own visibility time-out; not below the worker's time-out.", low=0, high=43_200
-    )
     timers: Literal["eventbridge", "wheel"] = field(
         default="eventbridge",
         metadata={"about": "The timers of far actions.", "choices": ("eventbridge", "wheel")},
@@ -159,19 +192,11 @@ class Settings(GivenFields):
         },
     )
     app: str = text("", "The worker's app, with its handlers: module:name.")
-    actions_table: str = text("", "The actions table; derived from the prefix if empty.")
-    jobs_table: str = text("", "The jobs table; derived from the prefix if empty.")
     regions_table: str = text(
         "",
         "The table of the [active region](disaster.md), or its ARN in a third one. Empty: one region.",
         like=r"([A-Za-z0-9_.-]{3,255}|arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{12}:table/[A-Za-z0-9_.-]{3,255})?",
         allowed="a table's name or ARN",
-    )
-    schedule_group: str = text(
-        "", "EventBridge Scheduler's group of one-shots; derived from the prefix if empty."
-    )
-    job_group: str = text(
-        "", "EventBridge Scheduler's group of the jobs' wakes; derived from the prefix if empty."
     )
     event_bus: str = text(
         "default", "The event bus whose events start jobs, and on which lifecycle events are published."
@@ -200,7 +225,6 @@ class Settings(GivenFields):
         default=False,
         metadata={"about": "Publish the audit trail on the event bus."},
     )
-    notification_queue: str = text("", "The URL of the queue between the bus and the notifications.")
     topic_arn: str = text("", "The SNS topic of notifications; empty: none.")
     mail_from: str = text(
         "",
@@ -217,21 +241,6 @@ class Settings(GivenFields):
     notification_window: timedelta = seconds(
         900, "The window of notification_burst, before the digest.", low=1, high=900
     )
-    queues: Mapping[str, str] = field(
-        default_factory=dict, metadata={"about": "The URL of each worker's due queue, by the worker's name."}
-    )
-    failure_queue: str = text(
-        "", "The failure queue's URL, which receives requests to redrive undelivered inputs."
-    )
-    sleeps_from: int = number(
-        1,
-        "The fewest messages for which a function sleeps, so that their workers need not wait.",
-        low=1,
-        high=1_000,
-    )
-    dispatch_arn: str = text("", "The dispatch function that timers invoke.")
-    timer_role_arn: str = text("", "The role in which EventBridge Scheduler invokes the dispatch function.")
-    timer_dlq_arn: str = text("", "The queue of wakes that could not be delivered.")
     api_prefix: str = text(
         "/api/v1",
         "The beginning of every route of the admin API.",
@@ -330,20 +339,22 @@ class Settings(GivenFields):
     audit_retention: timedelta = seconds(
         400 * _DAY, "How long the audit trail is stored.", low=_DAY, high=3_650 * _DAY
     )
+    made: Made = field(default_factory=Made)
 
     def __post_init__(self) -> None:
-        if problems := [*checks.wrong_kinds(self)]:
+        if problems := [*checks.wrong_kinds(self), *checks.wrong_kinds(self.made)]:
             raise SettingsError(problems)
-        for name, made in (
-            ("actions_table", "actions"),
-            ("jobs_table", "jobs"),
-            ("schedule_group", "actions"),
-            ("job_group", "jobs"),
-        ):
-            if not getattr(self, name):
-                object.__setattr__(self, name, self.prefix + made)
+        made = replace(
+            self.made,
+            actions_table=self.made.actions_table or f"{self.prefix}actions",
+            jobs_table=self.made.jobs_table or f"{self.prefix}jobs",
+            schedule_group=self.made.schedule_group or f"{self.prefix}actions",
+            job_group=self.made.job_group or f"{self.prefix}jobs",
+        )
+        object.__setattr__(self, "made", made)
         if problems := [
             *checks.out_of_range(self),
+            *checks.out_of_range(self.made),
             *checks.unknown_zones(self),
             *checks.unsafe_patterns(self),
             *checks.wrong_quotas(self),
@@ -375,11 +386,17 @@ class Settings(GivenFields):
             SettingsError: a variable is unknown, a value cannot be read or is out of its range, or two values
                 contradict each other.
         """
-        return cls(**values_from(fields(cls), environment(environ)))
+        values = values_from(VARIABLES, environment(environ))
+        made = {field.name: values.pop(field.name) for field in fields(Made) if field.name in values}
+        return cls(**values, made=Made(**made))
 
     def to_env(self) -> dict[str, str]:
         """Return the environment from which `from_env` makes equal settings, without defaults."""
-        return variables_of(self)
+        return {**variables_of(self), **variables_of(self.made)}
+
+
+VARIABLES = (*settings_in(Settings), *fields(Made))
+"""The fields that the environment sets."""
 
 
 def check_variables(environ: Mapping[str, str] | None = None) -> None:
@@ -388,5 +405,5 @@ def check_variables(environ: Mapping[str, str] | None = None) -> None:
     Raises:
         SettingsError: one is unknown; each message names the most similar one.
     """
-    if problems := [*unknown_variables(fields(Settings), environment(environ))]:
+    if problems := [*unknown_variables(VARIABLES, environment(environ))]:
         raise SettingsError(problems)

@@ -11,7 +11,7 @@ from moto import mock_aws
 from duetime.aws.notes import publish
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.lambdas.api import make_handler
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from tests.api.conftest import OPERATOR, sample_event
 
 LARGE = {"type": "remark", "payload": {"text": "ü" * 4_000}, "in": 60}
@@ -157,7 +157,7 @@ def test_the_health_details_count_messages_in_the_failure_queue(deployed, app, c
     sqs = boto3.client("sqs")
     url = sqs.create_queue(QueueName="duetime-failures")["QueueUrl"]
     sqs.send_message(QueueUrl=url, MessageBody="{}")
-    client = type(call)(make_handler(Settings(failure_queue=url), app))
+    client = type(call)(make_handler(Settings(made=Made(failure_queue=url)), app))
     details = client("health", path="/api/v1/health/details", claims=OPERATOR).json
     assert (details["status"], details["failure_queue"]) == ("ok", 1)
     sqs.delete_queue(QueueUrl=url)

@@ -86,7 +86,9 @@ def ledger_of(client: Any) -> dict[str, tuple[int, int]]:
 
 def missed_in(client: Any, settings: Settings) -> dict[str, Sequence[JobSpan]]:
     """Return the spans in which each job's nominal times were missed."""
-    jobs = DynamoJobStore(client, settings.actions_table, settings.jobs_table, due_shards=settings.due_shards)
+    jobs = DynamoJobStore(
+        client, settings.made.actions_table, settings.made.jobs_table, due_shards=settings.due_shards
+    )
     refs = [JobRef(SYSTEM_TENANT, JobName(name)) for name in EVERY]
     return {ref.name: jobs.spans(ref, instant.EARLIEST, instant.LATEST) for ref in refs}
 

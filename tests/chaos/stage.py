@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import boto3
 
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from tests import dynamodb_local
 from tests.chaos.cluster import cluster
 from tests.chaos.shop import LEDGER
@@ -25,13 +24,12 @@ SETTINGS = {
     "near_limit": timedelta(seconds=4),
     "wake_early": timedelta(seconds=2),
     "catch_up_rate": timedelta(minutes=30),
-    "queue_visibility": LEASE + timedelta(seconds=4),
     "max_recoveries": 50,
     "events": "off",
     "tenants": "acme",
-    "dispatch_arn": "arn:aws:lambda:eu-west-1:123456789012:function:dispatch",
-    "timer_role_arn": "arn:aws:iam::123456789012:role/timers",
 }
+HIDDEN = LEASE + timedelta(seconds=4)
+"""The visibility time-out of the queues."""
 STARTS_WITHIN = 60
 """Seconds."""
 NOWHERE = "http://127.0.0.1:9"
@@ -39,10 +37,10 @@ NOWHERE = "http://127.0.0.1:9"
 
 def make(upstream: str, services: str) -> Settings:
     """Create the tables, the queues and the groups; return the settings that name them."""
-    settings = Settings(**SETTINGS, **_make_queues(services))
+    settings = Settings(**SETTINGS, made=_make_queues(services))
     client = dynamodb_local.client(upstream)
-    client.create_table(**create_table_request(ACTIONS, settings.actions_table))
-    client.create_table(**create_table_request(JOBS, settings.jobs_table))
+    client.create_table(**create_table_request(ACTIONS, settings.made.actions_table))
+    client.create_table(**create_table_request(JOBS, settings.made.jobs_table))
     client.create_table(
         TableName=LEDGER,
         BillingMode="PAY_PER_REQUEST",
@@ -50,19 +48,25 @@ def make(upstream: str, services: str) -> Settings:
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
     )
     scheduler = boto3.client("scheduler", endpoint_url=services, **dynamodb_local.CREDENTIALS)
-    for group in (settings.schedule_group, settings.job_group):
+    for group in (settings.made.schedule_group, settings.made.job_group):
         scheduler.create_schedule_group(Name=group)
     return settings
 
 
-def _make_queues(services: str) -> dict[str, Any]:
+def _make_queues(services: str) -> Made:
     sqs = boto3.client("sqs", endpoint_url=services, **dynamodb_local.CREDENTIALS)
-    hidden = {"VisibilityTimeout": str(int(SETTINGS["queue_visibility"].total_seconds()))}
+    hidden = {"VisibilityTimeout": str(int(HIDDEN.total_seconds()))}
     due, system, failures = (
         sqs.create_queue(QueueName=name, Attributes=hidden)["QueueUrl"]
         for name in ("due", "system", "failures")
     )
-    return {"queues": {"default": due, "system": system}, "failure_queue": failures}
+    return Made(
+        queues={"default": due, "system": system},
+        queue_visibility=HIDDEN,
+        failure_queue=failures,
+        dispatch_arn="arn:aws:lambda:eu-west-1:123456789012:function:dispatch",
+        timer_role_arn="arn:aws:iam::123456789012:role/timers",
+    )
 
 
 def environment(table: str, services: str, settings: Settings | None = None) -> dict[str, str]:

@@ -129,7 +129,7 @@ class _World:
         while (waited := CLOCK.elapsed() - begun) < patience:
             self.pause.wait(1)
             self.processes.check()
-            rows = rows_of(client, self.settings.actions_table)
+            rows = rows_of(client, self.settings.made.actions_table)
             if waited > proxies.LATE[1] and all(is_done(row, ended_at) for row in rows):
                 break
         for name in list(self.processes.running):
@@ -139,9 +139,9 @@ class _World:
 
     def _outcome(self, started_at: datetime, ended_at: datetime) -> Outcome:
         client, directory = dynamodb_local.client(self.upstream), self.processes.directory
-        calls, rows = read_calls(directory / "calls"), rows_of(client, self.settings.actions_table)
+        calls, rows = read_calls(directory / "calls"), rows_of(client, self.settings.made.actions_table)
         self.proxy.write(directory / "requests.jsonl")
-        changes = changes_of(self.upstream, self.settings.actions_table)
+        changes = changes_of(self.upstream, self.settings.made.actions_table)
         counts = {
             "seed": self.seed,
             "rows": len(rows),
@@ -158,7 +158,7 @@ class _World:
             calls=calls,
             changes=changes,
             rows=rows,
-            unreadable=unreadable_in(client, self.settings.actions_table),
+            unreadable=unreadable_in(client, self.settings.made.actions_table),
             ledger=ledger_of(client),
             started_at=started_at,
             ended_at=ended_at,

@@ -44,7 +44,7 @@ def cloud():
 
 @pytest.fixture
 def store(cloud):
-    bookmarks = DynamoBookmarks(cloud.client("dynamodb"), cloud.settings.jobs_table)
+    bookmarks = DynamoBookmarks(cloud.client("dynamodb"), cloud.settings.made.jobs_table)
 
     def store(report=None):
         bookmarks.write(BOOKMARK, {} if report is None else {REPORT: report.to_json()})

@@ -19,7 +19,7 @@ from duetime.aws.tables import JOBS, actions_shape, create_table_request
 from duetime.clock import SystemClock
 from duetime.lambdas import api, arm, passes, publish, undelivered, work
 from duetime.lambdas.rollout import Rollout
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from tests.api.conftest import OPERATOR, Client, sample_event
 
 KEYS = ("pk", "sk")
@@ -89,18 +89,20 @@ class Deployment:
             self.sqs.create_queue(QueueName=name)["QueueUrl"] for name in ("due", "failures")
         )
         self.settings = Settings(
-            actions_table="damaged-actions",
-            jobs_table="damaged-jobs",
-            queues={"default": self.due},
-            failure_queue=self.failures,
+            made=Made(
+                actions_table="damaged-actions",
+                jobs_table="damaged-jobs",
+                queues={"default": self.due},
+                failure_queue=self.failures,
+                dispatch_arn="arn:aws:lambda:eu-west-1:123456789012:function:dispatch",
+                timer_role_arn="arn:aws:iam::123456789012:role/timer",
+            ),
             timers="wheel",
-            dispatch_arn="arn:aws:lambda:eu-west-1:123456789012:function:dispatch",
-            timer_role_arn="arn:aws:iam::123456789012:role/timer",
         )
-        boto3.client("scheduler").create_schedule_group(Name=self.settings.job_group)
+        boto3.client("scheduler").create_schedule_group(Name=self.settings.made.job_group)
         for shape, name in (
-            (actions_shape(due_order=False), self.settings.actions_table),
-            (JOBS, self.settings.jobs_table),
+            (actions_shape(due_order=False), self.settings.made.actions_table),
+            (JOBS, self.settings.made.jobs_table),
         ):
             self.dynamodb.create_table(**create_table_request(shape, name))
         metrics: Any = {"metrics": lambda *_: None}
@@ -121,7 +123,7 @@ class Deployment:
 
     def remove(self) -> None:
         """Remove the tables, which the engine has for several tests."""
-        for name in (self.settings.actions_table, self.settings.jobs_table):
+        for name in (self.settings.made.actions_table, self.settings.made.jobs_table):
             self.dynamodb.delete_table(TableName=name)
 
     def deploy(self, manifest: Any = app.manifest) -> list[str]:
@@ -167,7 +169,7 @@ class Deployment:
                 )
 
     def _stored_undelivered(self) -> list[tuple[Any, Item]]:
-        found = self.items(self.settings.jobs_table).items()
+        found = self.items(self.settings.made.jobs_table).items()
         return [
             (key, item)
             for key, item in found

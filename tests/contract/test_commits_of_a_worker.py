@@ -43,7 +43,7 @@ class Shop:
 
         self.app.action(breaker=breaker)(book)
         self.steady, store = table.store(), table.store(client)
-        self.queues, routes = MemoryQueues(self.clock, settings.queue_visibility), MemoryRoutes()
+        self.queues, routes = MemoryQueues(self.clock, settings.made.queue_visibility), MemoryRoutes()
         heartbeat = Heartbeat(store, self.queues, clock=self.clock, settings=settings)
         jobs = DynamoJobStore(client, table.name, "duetime-jobs", due_shards=DUE_SHARDS)
         ports = WorkerPorts(store, jobs, self.queues, routes, heartbeat, self.pauses)

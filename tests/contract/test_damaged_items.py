@@ -87,7 +87,7 @@ class TestRows:
     @pytest.fixture
     def damaged(self, deployment, fields):
         deployment.deploy(replace(damage.app.manifest, jobs=()))
-        table, client = deployment.settings.actions_table, deployment.dynamodb
+        table, client = deployment.settings.made.actions_table, deployment.dynamodb
         specimen = to_item(pending(deployment, "x", **fields))
         rows = {}
         for number, case in enumerate(damages(specimen)):
@@ -119,7 +119,7 @@ class TestRows:
         good = {text for text in damage.ran if text.startswith("good")}
         assert len(good) >= 3
         assert not {*damage.ran} & {*unreadable}
-        stored = deployment.items(deployment.settings.actions_table)
+        stored = deployment.items(deployment.settings.made.actions_table)
         for name, (_, item) in unreadable.items():
             assert stored[item["pk"]["S"], item["sk"]["S"]] == item, name
         shown = deployment.undelivered()
@@ -133,7 +133,7 @@ class TestRows:
         unreadable = self.unreadable(damaged)
         bodies = [to_json(message_of(row)) for row, _ in unreadable.values()]
         assert sorted(deployment.deliver(bodies)) == sorted(bodies)
-        stored = deployment.items(deployment.settings.actions_table)
+        stored = deployment.items(deployment.settings.made.actions_table)
         for name, (_, item) in unreadable.items():
             assert stored[item["pk"]["S"], item["sk"]["S"]] == item, name
         assert damage.ran == []
@@ -183,7 +183,7 @@ class TestJobs:
     @pytest.fixture
     def damaged(self, deployment):
         deployment.deploy()
-        table, client = deployment.settings.jobs_table, deployment.dynamodb
+        table, client = deployment.settings.made.jobs_table, deployment.dynamodb
         cases = [
             (place, case)
             for place, item in enumerate(self.items(deployment, "a-a"))
@@ -247,12 +247,12 @@ class TestJobs:
         unreadable = self.unreadable(deployment, damaged)
         assert len(unreadable) > deployment.most(40)
         declared = sorted(unreadable)
-        before = deployment.items(deployment.settings.jobs_table)
+        before = deployment.items(deployment.settings.made.jobs_table)
         for cadence in ("0 4 1 1 ?", "0 3 1 1 ?"):
             lines = deployment.deploy(self.manifest(declared, cadence))
             assert any(line.startswith("changed healthy-nightly") for line in lines)
             assert {line.split()[1] for line in lines if line.startswith("left ")} == {*declared}
-        after = deployment.items(deployment.settings.jobs_table)
+        after = deployment.items(deployment.settings.made.jobs_table)
         keys = [key for key in before if key[0].removeprefix("system#") in unreadable]
         assert {key: after.get(key) for key in keys} == {key: before[key] for key in keys}
 
@@ -260,7 +260,7 @@ class TestJobs:
         unreadable = self.unreadable(deployment, damaged)
         deployment.catch_up({}, damage.CONTEXT)
         shown = deployment.undelivered()
-        stored = deployment.items(deployment.settings.jobs_table)
+        stored = deployment.items(deployment.settings.made.jobs_table)
         in_index = {name for name in unreadable if {*stored.get((f"system#{name}", STATE), ())} >= INDEXED}
         assert len(in_index) > deployment.most(40)
         missed = {damaged[name] for name in in_index if f"system#{name}" not in shown}

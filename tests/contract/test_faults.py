@@ -19,7 +19,7 @@ from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.ports.wakeups import Send
-from duetime.settings import DUE_SHARDS, Settings
+from duetime.settings import DUE_SHARDS, Made, Settings
 from duetime_contract.specimens import (
     ACME,
     CALLER,
@@ -151,7 +151,7 @@ def test_a_scheduler_without_a_region_fails_when_it_is_made(monkeypatch, tmp_pat
 @pytest.mark.parametrize("code", ["ThrottlingException", "ResourceNotFoundException", "ValidationException"])
 def test_a_timer_that_cannot_be_set_is_unavailable_whatever_the_reason(code):
     timers = EventBridgeTimers(
-        refusing("scheduler", code), Settings(dispatch_arn="arn:x", timer_role_arn="arn:y")
+        refusing("scheduler", code), Settings(made=Made(dispatch_arn="arn:x", timer_role_arn="arn:y"))
     )
     with pytest.raises(BackendUnavailable, match="EventBridge Scheduler"):
         timers.set(message(), datetime(2030, 1, 1, tzinfo=UTC))

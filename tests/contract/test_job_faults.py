@@ -22,7 +22,7 @@ from duetime.model.lease import SettleResult
 from duetime.model.transition import cancelled
 from duetime.model.wake_state import WakeState
 from duetime.ports.jobs import LockRequirement
-from duetime.settings import DUE_SHARDS, Settings
+from duetime.settings import DUE_SHARDS, Made, Settings
 from duetime_contract.job_specimens import (
     NIGHTLY,
     added,
@@ -304,11 +304,13 @@ def wakes_of(moto, prefix, dispatch="dispatch"):
     account = "123456789012"
     settings = Settings(
         prefix=prefix,
-        dispatch_arn=f"arn:aws:lambda:eu-west-1:{account}:function:{prefix}{dispatch}",
-        timer_role_arn=f"arn:aws:iam::{account}:role/timers",
-        timer_dlq_arn=f"arn:aws:sqs:eu-west-1:{account}:dead",
+        made=Made(
+            dispatch_arn=f"arn:aws:lambda:eu-west-1:{account}:function:{prefix}{dispatch}",
+            timer_role_arn=f"arn:aws:iam::{account}:role/timers",
+            timer_dlq_arn=f"arn:aws:sqs:eu-west-1:{account}:dead",
+        ),
     )
-    moto["scheduler"].create_schedule_group(Name=settings.job_group)
+    moto["scheduler"].create_schedule_group(Name=settings.made.job_group)
     return EventBridgeJobWakes(moto["scheduler"], moto["events"], settings)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from duetime.aws.job_wakes import EventBridgeJobWakes
 from duetime.memory.job_wakes import MemoryJobWakes
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from duetime.testing import TurnedClock
 from duetime_contract import JobWakesContract
 from duetime_contract.job_wakes import RULE, SCHEDULE
@@ -36,11 +36,13 @@ class TestEventBridgeJobWakes(JobWakesContract):
     @pytest.fixture
     def wakes(self, moto):
         self.settings = Settings(
-            dispatch_arn=f"arn:aws:lambda:eu-west-1:{ACCOUNT}:function:dispatch",
-            timer_role_arn=f"arn:aws:iam::{ACCOUNT}:role/timers",
+            made=Made(
+                dispatch_arn=f"arn:aws:lambda:eu-west-1:{ACCOUNT}:function:dispatch",
+                timer_role_arn=f"arn:aws:iam::{ACCOUNT}:role/timers",
+            )
         )
         self.scheduler, self.events = moto["scheduler"], moto["events"]
-        self.scheduler.create_schedule_group(Name=self.settings.job_group)
+        self.scheduler.create_schedule_group(Name=self.settings.made.job_group)
         return EventBridgeJobWakes(self.scheduler, self.events, self.settings)
 
     def is_enabled(self, wakes, kind, name):
@@ -54,7 +56,7 @@ class TestEventBridgeJobWakes(JobWakesContract):
 
     def _standing(self, kind, name):
         if kind == "schedule":
-            return self.scheduler.get_schedule(GroupName=self.settings.job_group, Name=name)
+            return self.scheduler.get_schedule(GroupName=self.settings.made.job_group, Name=name)
         return self.events.describe_rule(
             Name=self.settings.prefix + name, EventBusName=self.settings.event_bus
         )

@@ -62,8 +62,8 @@ class Deployment:
 
     def __init__(self, settings):
         self.settings, self.clock = settings, TurnedClock(NOON)
-        boto3.client("scheduler").create_schedule_group(Name=settings.job_group)
-        tables = DeployedTables(clients.dynamodb(), settings.jobs_table)
+        boto3.client("scheduler").create_schedule_group(Name=settings.made.job_group)
+        tables = DeployedTables(clients.dynamodb(), settings.made.jobs_table)
         tables.mark(FORMAT)
         self.app = self._app()
         tables.publish(self.app.manifest, DeployedShards(16), NOON)
@@ -182,7 +182,7 @@ class Deployment:
 
     def items(self, *tables):
         """Return all items of both tables, or of some."""
-        for table in tables or (self.settings.actions_table, self.settings.jobs_table):
+        for table in tables or (self.settings.made.actions_table, self.settings.made.jobs_table):
             for page in clients.dynamodb().get_paginator("scan").paginate(TableName=table):
                 for item in page["Items"]:
                     yield table.removeprefix("duetime-"), item
@@ -216,7 +216,7 @@ def deployment(request, deployed, monkeypatch):
         yield Deployment(deployed)
         return
     monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", request.getfixturevalue("local_endpoint"))
-    shapes = {deployed.actions_table: ACTIONS, deployed.jobs_table: JOBS}
+    shapes = {deployed.made.actions_table: ACTIONS, deployed.made.jobs_table: JOBS}
     for name, shape in shapes.items():
         clients.dynamodb().create_table(**create_table_request(shape, name))
     yield Deployment(deployed)
@@ -439,5 +439,5 @@ def _literals(argument):
 
 def test_a_forged_partition_is_exported_and_erased_as_other(tenants):
     key = {"pk": {"S": "acme#made-up#x#y"}, "sk": {"S": "x"}}
-    clients.dynamodb().put_item(TableName=tenants.settings.jobs_table, Item=key)
+    clients.dynamodb().put_item(TableName=tenants.settings.made.jobs_table, Item=key)
     assert tenants.erase()().items[OTHER] == 1

@@ -18,7 +18,7 @@ from duetime.local import moto_patches
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
 from duetime.model.action import ActionRef
 from duetime.ports.wakeups import Delivery, Send
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from duetime.testing import TurnedClock
 from duetime_contract import DueQueuesContract, TimersContract
 from duetime_contract.specimens import HOUR, NOON
@@ -153,7 +153,7 @@ class TestFairness:
             ("acme globex", "acme", "acme"),
             ("", "default", None),
         ):
-            settings = Settings(tenants=tenants, queues={"default": url})
+            settings = Settings(tenants=tenants, made=Made(queues={"default": url}))
             backends = AwsBackends(settings, TurnedClock(NOON))
             backends.queues.send([Send("default", of_tenant(tenant_id), 0)])
             assert tenants_received(sqs, url, 1) == [group]
@@ -179,10 +179,12 @@ class TestEventBridgeTimers(TimersContract):
     @pytest.fixture
     def timers(self, moto):
         settings = Settings(
-            dispatch_arn=f"arn:aws:lambda:eu-west-1:{ACCOUNT}:function:dispatch",
-            timer_role_arn=f"arn:aws:iam::{ACCOUNT}:role/timers",
+            made=Made(
+                dispatch_arn=f"arn:aws:lambda:eu-west-1:{ACCOUNT}:function:dispatch",
+                timer_role_arn=f"arn:aws:iam::{ACCOUNT}:role/timers",
+            )
         )
-        self.client, self.group = moto["scheduler"], settings.schedule_group
+        self.client, self.group = moto["scheduler"], settings.made.schedule_group
         self.client.create_schedule_group(Name=self.group)
         return EventBridgeTimers(self.client, settings)
 

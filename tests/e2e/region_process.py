@@ -69,14 +69,14 @@ class Region:
         self.work_messages()
 
     def arm_new_rows(self):
-        items = self.dynamodb.scan(TableName=self.settings.actions_table)["Items"]
+        items = self.dynamodb.scan(TableName=self.settings.made.actions_table)["Items"]
         new = [item for item in items if is_row(item) and item["sk"]["S"] not in self.armed]
         self.armed |= {item["sk"]["S"] for item in new}
         if new:
             self.arm({"Records": [record(item) for item in new]}, Context())
 
     def work_messages(self):
-        url = self.settings.queues["default"]
+        url = self.settings.made.queues["default"]
         received = self.sqs.receive_message(QueueUrl=url, AttributeNames=["All"], MaxNumberOfMessages=1)
         for message in received.get("Messages", ()):
             event = {

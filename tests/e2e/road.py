@@ -15,7 +15,7 @@ environment says.
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -78,7 +78,7 @@ class Road:
     Args:
         emulated: where it is deployed.
         app: the handlers.
-        settings: the deployment's choices; what is made is filled in.
+        settings: the deployment's choices, and the visibility time-out; what the road makes is filled in.
     """
 
     def __init__(self, emulated: Emulated, app: App, settings: Mapping[str, Any]) -> None:
@@ -87,19 +87,24 @@ class Road:
         self.dispatched: set[str] = set()
         """The ids of the actions whose timers fired."""
         self.wakes = self._queue("wakes", visibility=3)
-        self.due = self._queue("due", visibility=settings["queue_visibility"].total_seconds())
+        self.due = self._queue("due", visibility=settings["made"].queue_visibility.total_seconds())
         self.settings = Settings(
-            **settings,
-            queues={app.worker: self.due},
-            dispatch_arn=_arn("sqs", "wakes"),
-            timer_role_arn=f"arn:aws:iam::{ACCOUNT}:role/timers",
+            **settings
+            | {
+                "made": replace(
+                    settings["made"],
+                    queues={app.worker: self.due},
+                    dispatch_arn=_arn("sqs", "wakes"),
+                    timer_role_arn=f"arn:aws:iam::{ACCOUNT}:role/timers",
+                )
+            }
         )
         dynamodb = emulated.client("dynamodb")
-        dynamodb.create_table(**create_table_request(JOBS, self.settings.jobs_table))
-        made = dynamodb.create_table(**create_table_request(ACTIONS, self.settings.actions_table))
+        dynamodb.create_table(**create_table_request(JOBS, self.settings.made.jobs_table))
+        made = dynamodb.create_table(**create_table_request(ACTIONS, self.settings.made.actions_table))
         self._stream = made["TableDescription"]["LatestStreamArn"]
-        emulated.client("scheduler").create_schedule_group(Name=self.settings.schedule_group)
-        DeployedTables(dynamodb, self.settings.jobs_table).publish(app.manifest)
+        emulated.client("scheduler").create_schedule_group(Name=self.settings.made.schedule_group)
+        DeployedTables(dynamodb, self.settings.made.jobs_table).publish(app.manifest)
 
     @contextmanager
     def fed(self) -> Iterator[None]:
@@ -126,7 +131,7 @@ class Road:
     def is_empty(self) -> bool:
         """Whether nothing is on its way any more."""
         left = self.emulated.waiting(self.due) + self.emulated.waiting(self.wakes)
-        return not left and not self.emulated.schedules(self.settings.schedule_group)
+        return not left and not self.emulated.schedules(self.settings.made.schedule_group)
 
     def _functions(self) -> dict[str, LocalFunction]:
         """The handlers as a deploy makes them, each with clients of its own."""

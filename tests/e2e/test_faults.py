@@ -26,6 +26,7 @@ from duetime.aws.items import from_item
 from duetime.aws.keys import is_row
 from duetime.model.action import Ending
 from duetime.rehearsal import emulator
+from duetime.settings import Made
 from tests.e2e import fault_proxy
 from tests.e2e.emulated import use_emulator
 from tests.e2e.fault_proxy import Fault, TargetedFault, random_faults
@@ -60,7 +61,7 @@ SETTINGS = {
     "cancel_poll": timedelta(seconds=1),
     "clock_skew": timedelta(seconds=1),
     "grace": timedelta(seconds=4),
-    "queue_visibility": timedelta(seconds=25),
+    "made": Made(queue_visibility=timedelta(seconds=25)),
 }
 FIRST_RUN = '":fence":{"N":"1"}'
 """In the body of a commit."""
@@ -205,7 +206,7 @@ def eventually(look):
 
 
 def rows_of(road):
-    found = road.emulated.items(road.settings.actions_table)
+    found = road.emulated.items(road.settings.made.actions_table)
     rows = (from_item(item) for item in found if is_row(item))
     return [row for row in rows if row.tenant_id in {RANDOM_TENANT, TARGETED_TENANT}]
 

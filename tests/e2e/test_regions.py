@@ -27,7 +27,7 @@ from duetime.clock import SystemClock
 from duetime.model.active_region import epoch_of
 from duetime.model.deployed_shards import DeployedShards
 from duetime.rehearsal import emulator
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from duetime.wakeups import system_jobs
 from tests.e2e.deployment import ROOT
 from tests.e2e.emulated import use_emulator
@@ -45,14 +45,16 @@ from tests.standby.regions import (
 pytestmark = [pytest.mark.e2e, pytest.mark.drill]
 
 SETTINGS = Settings(
-    dispatch_arn="arn:aws:lambda:eu-west-1:000000000000:function:duetime-dispatch",
-    timer_role_arn="arn:aws:iam::000000000000:role/duetime-timers",
+    made=Made(
+        dispatch_arn="arn:aws:lambda:eu-west-1:000000000000:function:duetime-dispatch",
+        timer_role_arn="arn:aws:iam::000000000000:role/duetime-timers",
+        queue_visibility=timedelta(seconds=60),
+    ),
     regions_table=REGIONS_TABLE,
     lease=timedelta(seconds=6),
     heartbeat=timedelta(seconds=2),
     cancel_poll=timedelta(seconds=1),
     clock_skew=timedelta(seconds=1),
-    queue_visibility=timedelta(seconds=60),
 )
 LASTS = 30
 """Seconds of the run in whose middle the region freezes."""
@@ -89,7 +91,7 @@ class Drill:
 
     def publish_types(self):
         settings = self.settings[FIRST]
-        tables = DeployedTables(clients.dynamodb(region=FIRST), settings.jobs_table)
+        tables = DeployedTables(clients.dynamodb(region=FIRST), settings.made.jobs_table)
         for manifest in (app.manifest, system_jobs.manifest(settings)):
             tables.publish(manifest, DeployedShards(settings.due_shards), SystemClock().now())
 
@@ -138,7 +140,7 @@ class Drill:
         return Counter((item["pk"]["S"], epoch_of(int(item["sk"]["S"]))) for item in items)
 
     def rows_of_first(self):
-        items = clients.dynamodb(region=FIRST).scan(TableName=SETTINGS.actions_table)["Items"]
+        items = clients.dynamodb(region=FIRST).scan(TableName=SETTINGS.made.actions_table)["Items"]
         return {(item["pk"]["S"], item["sk"]["S"]): item for item in items}
 
 
@@ -180,7 +182,7 @@ def test_a_standby_takes_over_from_a_region_that_freezes_and_the_frozen_one_chan
         assert drill.rows_of_first() == before
     assert drill.effects() == {("before", 1): 1, ("half", 1): 1, ("half", 2): 1, ("after", 2): 1}
     schedules = boto3.client("scheduler", region_name=SECOND)
-    listed = schedules.list_schedules(GroupName=SETTINGS.schedule_group)["Schedules"]
+    listed = schedules.list_schedules(GroupName=SETTINGS.made.schedule_group)["Schedules"]
     assert any(actions["far"].id in schedule["Name"] for schedule in listed)
     found = failover("--to", SECOND, "--compare", FIRST)
     assert [row["id"] for row in found["missing"]] == [lost.id]

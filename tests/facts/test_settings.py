@@ -5,14 +5,14 @@ import pytest
 
 from duetime.environment import ConsoleEnvironment, instance_name
 from duetime.errors import SettingsError
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 
 
 def test_defaults_are_valid_and_names_begin_with_prefix():
     settings = Settings(prefix="billing-")
-    assert settings.actions_table == "billing-actions"
-    assert settings.jobs_table == "billing-jobs"
-    assert settings.schedule_group == "billing-actions"
+    assert settings.made.actions_table == "billing-actions"
+    assert settings.made.jobs_table == "billing-jobs"
+    assert settings.made.schedule_group == "billing-actions"
 
 
 def test_settings_are_read_from_environment():
@@ -27,19 +27,45 @@ def test_settings_are_read_from_environment():
             "OTHER": "ignored",
         }
     )
-    assert settings.actions_table == "eu-actions"
+    assert settings.made.actions_table == "eu-actions"
     assert not settings.enabled
     assert settings.lease == timedelta(minutes=1)
     assert settings.due_shards == 32
-    assert settings.queues == {"default": "q"}
+    assert settings.made.queues == {"default": "q"}
 
 
 def test_settings_round_trip_through_environment():
     settings = Settings(
         prefix="x-", enabled=False, lease=timedelta(seconds=10), heartbeat=timedelta(seconds=2.5),
-        cancel_poll=timedelta(seconds=1), queues={"default": "u"}, timers="wheel",
+        cancel_poll=timedelta(seconds=1), timers="wheel",
+        made=Made(queues={"default": "u"}, jobs_table="mine", canary=timedelta(minutes=5)),
     )  # fmt: skip
     assert Settings.from_env(settings.to_env()) == settings
+
+
+def test_names_that_are_given_win_over_the_prefix():
+    made = Settings(prefix="b-", made=Made(actions_table="restored")).made
+    assert (made.actions_table, made.jobs_table, made.job_group) == ("restored", "b-jobs", "b-jobs")
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"queue_visibility": 60}, "queue_visibility is 60; use a timedelta"),
+        ({"dispatch_arn": None}, "dispatch_arn is None; use text"),
+        ({"sleeps_from": 0}, "sleeps_from is 0; allowed is 1 to 1000"),
+    ],
+)
+def test_what_the_stack_has_made_is_checked_as_well(given, problem):
+    with pytest.raises(SettingsError, match=problem):
+        Settings(made=Made(**given))
+
+
+def test_a_made_value_is_no_setting():
+    with pytest.raises(SettingsError, match="queues is not a setting of Settings"):
+        Settings(queues={})
+    with pytest.raises(SettingsError, match="DUETIME_MADE is not a variable"):
+        Settings.from_env({"DUETIME_MADE": "{}"})
 
 
 def test_environment_omits_defaults():
@@ -54,7 +80,7 @@ def test_environment_omits_defaults():
         ({"due_shards": 8}, r"due_shards is 8; allowed is 16 to 256"),
         ({"near_limit": timedelta(hours=1)}, r"near_limit is 3600 s; allowed is 1 s to 900 s"),
         ({"prefix": "a b"}, r"prefix is 'a b'; allowed are letters, digits"),
-        ({"timers": "sundial"}, r"timers is 'sundial'; allowed is 'eventbridge' or 'wheel'"),
+        ({"timers": "sundial"}, r"timers is 'sundial'; allowed is 'eventbridge', 'wheel'"),
         (
             {"heartbeat": timedelta(seconds=200)},
             r"heartbeat \(200 s\) must be at most half the lease \(300 s\)",

@@ -90,12 +90,15 @@ def answers():
 def with_jobs(deployed, monkeypatch):
     """Return the deployment with the resources that jobs and notifications need beside the tables."""
     sqs, scheduler = boto3.client("sqs"), boto3.client("scheduler")
-    scheduler.create_schedule_group(Name=deployed.job_group)
+    scheduler.create_schedule_group(Name=deployed.made.job_group)
     system = sqs.create_queue(QueueName="duetime-due-system")["QueueUrl"]
     settings = replace(
         deployed,
-        queues={**deployed.queues, "system": system},
-        notification_queue=sqs.create_queue(QueueName="duetime-notifications")["QueueUrl"],
+        made=replace(
+            deployed.made,
+            queues={**deployed.made.queues, "system": system},
+            notification_queue=sqs.create_queue(QueueName="duetime-notifications")["QueueUrl"],
+        ),
         topic_arn=boto3.client("sns").create_topic(Name="duetime-notifications")["TopicArn"],
     )
     for name, value in settings.to_env().items():
@@ -130,7 +133,7 @@ def queued(deployed):
     """Return the bodies of the messages that are visible now."""
 
     def bodies():
-        queue = {"QueueUrl": deployed.queues["default"], "MaxNumberOfMessages": 10}
+        queue = {"QueueUrl": deployed.made.queues["default"], "MaxNumberOfMessages": 10}
         return [
             json.loads(message["Body"])
             for message in boto3.client("sqs").receive_message(**queue).get("Messages", [])

@@ -28,7 +28,7 @@ def job(name="nightly-cleanup", cadence="daily 03:15", **more):
 
 
 def schedules(settings):
-    listed = boto3.client("scheduler").list_schedules(GroupName=settings.job_group)["Schedules"]
+    listed = boto3.client("scheduler").list_schedules(GroupName=settings.made.job_group)["Schedules"]
     return {schedule["Name"] for schedule in listed}
 
 
@@ -72,10 +72,10 @@ def test_a_deploy_disables_a_job_that_is_no_longer_declared_and_deletes_its_sche
 def test_a_deploy_deletes_stray_schedules(deploy, with_jobs):
     boto3.client("scheduler").create_schedule(
         Name="stray",
-        GroupName=with_jobs.job_group,
+        GroupName=with_jobs.made.job_group,
         ScheduleExpression="rate(1 minute)",
         FlexibleTimeWindow={"Mode": "OFF"},
-        Target={"Arn": with_jobs.dispatch_arn, "RoleArn": with_jobs.timer_role_arn},
+        Target={"Arn": with_jobs.made.dispatch_arn, "RoleArn": with_jobs.made.timer_role_arn},
     )
     deploy()
     assert "stray" not in schedules(with_jobs)
@@ -95,9 +95,9 @@ def test_deleting_a_worker_removes_only_its_jobs(deploy, jobs, with_jobs):
 
 def test_a_stack_without_its_tables_and_groups_can_still_be_deleted(deploy, with_jobs):
     deploy()
-    for table in (with_jobs.actions_table, with_jobs.jobs_table):
+    for table in (with_jobs.made.actions_table, with_jobs.made.jobs_table):
         boto3.client("dynamodb").delete_table(TableName=table)
-    boto3.client("scheduler").delete_schedule_group(Name=with_jobs.job_group)
+    boto3.client("scheduler").delete_schedule_group(Name=with_jobs.made.job_group)
     assert deploy("Delete")["Status"] == "SUCCESS"
 
 

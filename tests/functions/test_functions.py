@@ -65,11 +65,11 @@ def test_a_new_far_row_gets_a_schedule_that_fires_early_and_deletes_itself(funct
     _row_of(event)["due_at"]["S"] = "2099-06-01T07:00:00.000000Z"
     function("arm")(event, Context())
     scheduler = boto3.client("scheduler")
-    [summary] = scheduler.list_schedules(GroupName=deployed.schedule_group)["Schedules"]
-    schedule = scheduler.get_schedule(Name=summary["Name"], GroupName=deployed.schedule_group)
+    [summary] = scheduler.list_schedules(GroupName=deployed.made.schedule_group)["Schedules"]
+    schedule = scheduler.get_schedule(Name=summary["Name"], GroupName=deployed.made.schedule_group)
     assert schedule["ScheduleExpression"] == "at(2099-06-01T06:58:30)"
     assert schedule["ActionAfterCompletion"] == "DELETE"
-    assert schedule["Target"]["Arn"] == deployed.dispatch_arn
+    assert schedule["Target"]["Arn"] == deployed.made.dispatch_arn
     assert queued() == []
 
 
@@ -96,12 +96,12 @@ def test_a_far_row_armed_twice_has_one_schedule_and_a_cancelled_row_none(functio
     arm, scheduler = function("arm"), boto3.client("scheduler")
     arm(event, Context())
     arm(copy.deepcopy(event), Context())
-    assert len(scheduler.list_schedules(GroupName=deployed.schedule_group)["Schedules"]) == 1
+    assert len(scheduler.list_schedules(GroupName=deployed.made.schedule_group)["Schedules"]) == 1
     images = event["Records"][0]["dynamodb"]
     images["OldImage"] = copy.deepcopy(images["NewImage"])
     images["NewImage"] |= {"status": {"S": "cancelled"}}
     arm(event, Context())
-    assert scheduler.list_schedules(GroupName=deployed.schedule_group)["Schedules"] == []
+    assert scheduler.list_schedules(GroupName=deployed.made.schedule_group)["Schedules"] == []
 
 
 def test_an_unreadable_record_is_skipped(function, queued):
@@ -151,14 +151,16 @@ def test_a_due_message_runs_its_action(function, deployed):
 @pytest.mark.parametrize("queue", ["default", "default_high"])
 def test_a_message_is_put_off_into_the_queue_that_it_came_from(function, deployed, monkeypatch, queue):
     high = boto3.client("sqs").create_queue(QueueName="duetime-due-default_high")["QueueUrl"]
-    settings = replace(deployed, queues={**deployed.queues, "default_high": high})
+    settings = replace(
+        deployed, made=replace(deployed.made, queues={**deployed.made.queues, "default_high": high})
+    )
     monkeypatch.setenv("DUETIME_QUEUES", settings.to_env()["DUETIME_QUEUES"])
     event, due_at = sample("work"), SystemClock().now() + timedelta(minutes=5)
     body = json.loads(event["Records"][0]["body"]) | {"due_at": instant.text(due_at)}
     arn = f"arn:aws:sqs:eu-west-1:123456789012:duetime-due-{queue}"
     event["Records"][0] |= {"body": json.dumps(body), "eventSourceARN": arn}
     assert function("work")(event, Context()) == {"batchItemFailures": []}
-    counts = {name: waiting(url) for name, url in settings.queues.items() if name.startswith("default")}
+    counts = {name: waiting(url) for name, url in settings.made.queues.items() if name.startswith("default")}
     assert counts == {"default": 0, "default_high": 0} | {queue: 1}
 
 
@@ -179,7 +181,7 @@ def test_a_worker_that_cannot_read_what_limits_a_type_puts_its_message_off(deplo
         assert worker(event, Context()) == {"batchItemFailures": []}
     row = scheduler.get(action.id)
     assert (ran, row.status, row.fence, row.attempts) == ([], "pending", 0, ())
-    assert waiting(deployed.queues["default"]) == 1
+    assert waiting(deployed.made.queues["default"]) == 1
 
 
 def waiting(url):
@@ -299,7 +301,7 @@ def test_a_sweep_sends_a_late_row_once_in_its_band(function, deployed, queued):
 
 
 def test_the_error_of_a_missing_table_names_its_remedy(function, deployed):
-    boto3.client("dynamodb").delete_table(TableName=deployed.actions_table)
+    boto3.client("dynamodb").delete_table(TableName=deployed.made.actions_table)
     scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
     with pytest.raises(Exception, match="Check DUETIME_PREFIX") as caught:
         scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
@@ -320,7 +322,7 @@ def test_with_the_wheel_a_far_row_gets_no_schedule(function, deployed, monkeypat
     event = sample("arm")
     _row_of(event)["due_at"]["S"] = "2099-06-01T07:00:00.000000Z"
     assert function("arm")(event, Context()) == {"batchItemFailures": []}
-    group = deployed.schedule_group
+    group = deployed.made.schedule_group
     assert boto3.client("scheduler").list_schedules(GroupName=group)["Schedules"] == []
     assert queued() == []
 
@@ -336,14 +338,14 @@ def test_from_the_wheel_to_eventbridge_every_far_row_gets_its_schedule_once(func
     monkeypatch.setenv("DUETIME_TIMERS", "eventbridge")
     sweep = function("sweep")
     assert [sweep(sample("sweep"), Context())["rearmed"] for _ in range(3)] == [3, 0, 0]
-    group = deployed.schedule_group
+    group = deployed.made.schedule_group
     assert len(boto3.client("scheduler").list_schedules(GroupName=group)["Schedules"]) == 3
 
 
 def test_only_the_unreadable_row_of_a_batch_becomes_a_dead_letter(function, deployed):
     row = _row_of(sample("arm"))
     boto3.client("dynamodb").put_item(
-        TableName=deployed.actions_table,
+        TableName=deployed.made.actions_table,
         Item=row | {"created_by": {"N": "7"}, "attempts": {"L": [{"S": "x"}]}},
     )
     event = sample("work")

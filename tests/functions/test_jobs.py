@@ -124,7 +124,7 @@ def test_a_pass_maintains_overdue_jobs(function, deploy, jobs, with_jobs):
 
 def test_the_catch_up_deletes_stray_schedules_and_sets_missing_ones(function, deploy, with_jobs):
     deploy()
-    scheduler, group = boto3.client("scheduler"), with_jobs.job_group
+    scheduler, group = boto3.client("scheduler"), with_jobs.made.job_group
     schedule = scheduler.get_schedule(Name="billing-clean-up", GroupName=group)
     scheduler.create_schedule(
         Name="stray",
@@ -190,4 +190,4 @@ def triggered(action):
 
 
 def state_of(name, settings):
-    return boto3.client("scheduler").get_schedule(Name=name, GroupName=settings.job_group)["State"]
+    return boto3.client("scheduler").get_schedule(Name=name, GroupName=settings.made.job_group)["State"]

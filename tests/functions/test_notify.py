@@ -51,7 +51,9 @@ def settings(deployed, monkeypatch):
         deployed,
         mail_from=SENDER,
         topic_arn=boto3.client("sns").create_topic(Name="duetime-notifications")["TopicArn"],
-        notification_queue=sqs.create_queue(QueueName="duetime-notifications")["QueueUrl"],
+        made=replace(
+            deployed.made, notification_queue=sqs.create_queue(QueueName="duetime-notifications")["QueueUrl"]
+        ),
     )
     for name, value in more.to_env().items():
         monkeypatch.setenv(name, value)
@@ -220,7 +222,7 @@ def test_the_first_notification_beyond_the_burst_requests_the_digest(notify, por
     assert len(entries(ports)) == 1
     about = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesDelayed"]
     answer = boto3.client("sqs").get_queue_attributes(
-        QueueUrl=settings.notification_queue, AttributeNames=about
+        QueueUrl=settings.made.notification_queue, AttributeNames=about
     )
     assert sum(map(int, answer["Attributes"].values())) in {1, 2}  # two if a window ended meanwhile
 
@@ -231,7 +233,9 @@ def test_a_request_for_a_digest_of_an_empty_window_is_ignored(notify, ports):
 
 
 def test_the_error_of_a_digest_without_its_queue_names_the_missing_setting(settings):
-    timer = AwsBackends(replace(settings, notification_queue=""), SystemClock()).notifications.timer
+    timer = AwsBackends(
+        replace(settings, made=replace(settings.made, notification_queue="")), SystemClock()
+    ).notifications.timer
     with pytest.raises(BackendMisconfigured, match="DUETIME_NOTIFICATION_QUEUE"):
         timer.at_end_of(DigestWindow("acme", FAILED, *_quarter()), delay=1)
 

@@ -85,7 +85,7 @@ def records(table):
 
 def undelivered_batch(deployed, count):
     """Return a batch of the first `count` records of the actions table's stream that publish failed for."""
-    table = boto3.client("dynamodb").describe_table(TableName=deployed.actions_table)["Table"]
+    table = boto3.client("dynamodb").describe_table(TableName=deployed.made.actions_table)["Table"]
     event = sample("undelivered-publish")
     body = body_of(event)
     info = body["DDBStreamBatchInfo"]
@@ -150,7 +150,7 @@ def test_an_event_that_the_bus_rejects_again_is_stored_and_its_redrive_publishes
     scheduler.cancel(scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(hours=1)).id)
     with without_event_bus():
         assert handle_undelivered(undelivered_batch(deployed, 2)) == NO_FAILURES
-    operator = Operator(scheduler, handle_undelivered, deployed.failure_queue)
+    operator = Operator(scheduler, handle_undelivered, deployed.made.failure_queue)
     [entry] = operator.list()
     assert (entry.kind, entry.source) == (UndeliveredKind.LIFECYCLE, "publish")
     assert "throttled" in entry.reason
@@ -162,7 +162,7 @@ def test_an_event_that_the_bus_rejects_again_is_stored_and_its_redrive_publishes
 def test_a_batch_that_has_left_the_stream_is_stored(handle_undelivered, deployed, monkeypatch):
     with failing(clients.dynamodb_streams(), "GetShardIterator", "TrimmedDataAccessException"):
         assert handle_undelivered(sample("undelivered-publish")) == NO_FAILURES
-    operator = Operator(Scheduler.from_env(tenant_id="acme"), handle_undelivered, deployed.failure_queue)
+    operator = Operator(Scheduler.from_env(tenant_id="acme"), handle_undelivered, deployed.made.failure_queue)
     [entry] = operator.list()
     assert (entry.kind, entry.source, entry.action) == (UndeliveredKind.RECORD, "publish", None)
     assert "no longer in the stream" in entry.reason
@@ -201,9 +201,9 @@ def test_the_filters_of_the_event_sources_pass_every_record_with_an_event(
     message["Records"][0]["body"] = json.dumps(body)
     assert work(message, Context()) == NO_FAILURES
     for table, filters in (
-        (with_jobs.actions_table, action_filters(Settings())),
-        (with_jobs.actions_table, action_filters(Settings(tenants="*"))),
-        (with_jobs.jobs_table, job_filters(Settings())),
+        (with_jobs.made.actions_table, action_filters(Settings())),
+        (with_jobs.made.actions_table, action_filters(Settings(tenants="*"))),
+        (with_jobs.made.jobs_table, job_filters(Settings())),
     ):
         everything = records(table)
         publish({"Records": everything})
@@ -225,7 +225,7 @@ def test_the_filters_of_the_event_sources_pass_every_record_with_an_event(
 def test_audit_entries_are_published_if_the_setting_is_on(publish, function, received, deployed, monkeypatch):
     function("api")(sample("api-cancel-many"), Context())
     trail = [
-        record for record in records(deployed.jobs_table) if "audit_of" in record["dynamodb"]["NewImage"]
+        record for record in records(deployed.made.jobs_table) if "audit_of" in record["dynamodb"]["NewImage"]
     ]
     assert publish({"Records": trail}) == NO_FAILURES
     assert received() == []
@@ -270,7 +270,7 @@ def test_only_rejected_entries_are_put_again(publish, monkeypatch):
 def counted(settings, tenant="acme"):
     """Return the counts of a tenant that the jobs table has: by sort key, without the time to live."""
     page = boto3.client("dynamodb").query(
-        TableName=settings.jobs_table,
+        TableName=settings.made.jobs_table,
         KeyConditionExpression="pk = :counts",
         ExpressionAttributeValues={":counts": {"S": f"{tenant}#counts"}},
     )
@@ -312,7 +312,9 @@ def test_with_quotas_the_selected_changes_of_one_shots_are_counted(deployed, fun
         scheduler.schedule(SendReceipt(order="o-3"), at=timedelta(hours=1))
     scheduler.cancel(first.id)
     filters = action_filters(Settings.from_env())
-    chosen = [one for one in records(deployed.actions_table) if any(matches(rule, one) for rule in filters)]
+    chosen = [
+        one for one in records(deployed.made.actions_table) if any(matches(rule, one) for rule in filters)
+    ]
     assert function("publish")({"Records": chosen}, Context()) == NO_FAILURES
     used = usage_counts(deployed).read("acme", SystemClock().now())
     assert used.pending == 1

@@ -55,7 +55,7 @@ def test_a_deploy_changes_jobs_only_in_the_active_region(deployed, is_active):
 
     client, settings = boto3.client("dynamodb"), replace(deployed, regions_table="duetime-regions")
     client.create_table(**create_table_request(REGIONS, "duetime-regions"))
-    boto3.client("scheduler").create_schedule_group(Name=settings.job_group)
+    boto3.client("scheduler").create_schedule_group(Name=settings.made.job_group)
     own = client.meta.region_name if is_active else STANDBY + "x"
     regions = DynamoActiveRegions(client, "duetime-regions", own)
     regions.change(None, active_region(region=own, target=own))

@@ -49,7 +49,7 @@ def test_arm_gives_up_on_a_hanging_eventbridge_after_three_calls(function, deplo
         assert arm(far_records(100), Context()) == {"batchItemFailures": []}
         assert arm(sample("arm"), Context()) == {"batchItemFailures": []}
     assert len(tried) == 3 * 2  # botocore repeats each once
-    assert waiting(deployed.queues["default"]) == 2 + 1  # two hop, and the wheel has the others
+    assert waiting(deployed.made.queues["default"]) == 2 + 1  # two hop, and the wheel has the others
 
 
 def test_at_the_quota_of_schedules_the_wheel_takes_over_and_hands_back(function, deployed, monkeypatch):
@@ -65,13 +65,13 @@ def test_at_the_quota_of_schedules_the_wheel_takes_over_and_hands_back(function,
         later(monkeypatch, timedelta(minutes=3))
         passed = sweep(sample("sweep"), Context())
     assert (passed["ahead"], passed["rearmed"]) == (1, 0)
-    [reported] = [failure(record) for record in received(deployed.failure_queue)]
+    [reported] = [failure(record) for record in received(deployed.made.failure_queue)]
     assert (reported.source, type(reported)) == ("arm", FailedPass)
     assert "Raise the quota of schedules" in reported.reason
     later(monkeypatch, timedelta(minutes=17))
     passed = [sweep(sample("sweep"), Context())["rearmed"] for _ in range(2)]
     assert passed == [1, 0]
-    [timer] = boto3.client("scheduler").list_schedules(GroupName=deployed.schedule_group)["Schedules"]
+    [timer] = boto3.client("scheduler").list_schedules(GroupName=deployed.made.schedule_group)["Schedules"]
     assert rows[1].id in timer["Name"]
 
 
@@ -122,9 +122,9 @@ def test_actions_whose_queue_is_gone_are_reported_once_and_hold_up_no_others(fun
     """A type's manifest names a queue that was deleted, as after the removal of a worker by hand."""
     gone = boto3.client("sqs").create_queue(QueueName="duetime-due-mails")["QueueUrl"]
     boto3.client("sqs").delete_queue(QueueUrl=gone)
-    monkeypatch.setenv("DUETIME_QUEUES", json.dumps({**deployed.queues, "mails": gone}))
-    publish(clients.dynamodb(), deployed.jobs_table, Manifest("mails", {"apply-plan-change": 1}))
-    publish(clients.dynamodb(), deployed.jobs_table, Manifest("default", {"send-receipt": 1}))
+    monkeypatch.setenv("DUETIME_QUEUES", json.dumps({**deployed.made.queues, "mails": gone}))
+    publish(clients.dynamodb(), deployed.made.jobs_table, Manifest("mails", {"apply-plan-change": 1}))
+    publish(clients.dynamodb(), deployed.made.jobs_table, Manifest("default", {"send-receipt": 1}))
     scheduler = Scheduler.from_env(tenant_id="acme", actor="ann")
     plan_change = ApplyPlanChange(subscription_id=uuid4(), new_plan_id=uuid4())
     for minutes in (7, 8):
@@ -138,7 +138,7 @@ def test_actions_whose_queue_is_gone_are_reported_once_and_hold_up_no_others(fun
     arm = function("arm")
     for due_at in ("2026-03-01T12:05:00.000000Z", "2099-06-01T07:00:00.000000Z"):
         assert arm(far_records(3, due_at), Context()) == {"batchItemFailures": []}
-    reported = [failure(record) for record in received(deployed.failure_queue)]
+    reported = [failure(record) for record in received(deployed.made.failure_queue)]
     assert sorted((one.source, type(one)) for one in reported) == [("arm", FailedPass), ("sweep", FailedPass)]
     assert all("does not exist" in one.reason for one in reported)
 
@@ -154,7 +154,7 @@ def test_every_problem_is_reported_once_an_hour_however_many_actions_wait(deploy
         clock.wait_until(datetime(2026, 3, 1, tzinfo=UTC) + timedelta(minutes=minutes))
         for problem in problems:
             report(problem.format(3 + minutes))
-    reasons = [failure(record).reason for record in received(deployed.failure_queue)]
+    reasons = [failure(record).reason for record in received(deployed.made.failure_queue)]
     assert sorted(reasons) == sorted(problem.format(number) for problem in problems for number in (3, 64))
 
 

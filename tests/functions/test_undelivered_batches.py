@@ -41,7 +41,7 @@ def test_a_record_that_fails_again_is_stored_alone_and_its_redrive_arms_the_row(
         2,
     )
     assert "receipt" not in entry.body
-    schedules = boto3.client("scheduler").list_schedules(GroupName=deployed.schedule_group)["Schedules"]
+    schedules = boto3.client("scheduler").list_schedules(GroupName=deployed.made.schedule_group)["Schedules"]
     assert [schedule["Name"] for schedule in schedules] == [f"acme.{far.id}.1"]
     assert operator.redrive(entry) == NO_FAILURES
     assert [message["id"] for message in queued()] == [near.id]
@@ -53,7 +53,7 @@ def test_the_redrive_of_a_removal_removes_its_key_and_payload(
 ):
     keyed = {"at": timedelta(days=1), "idempotency_key": "order-17"}
     action = scheduler.schedule(SendReceipt(order="x" * 5_000), **keyed)
-    dynamodb, table = boto3.client("dynamodb"), deployed.actions_table
+    dynamodb, table = boto3.client("dynamodb"), deployed.made.actions_table
     dynamodb.delete_item(TableName=table, Key=row_key(action.ref))
     with failing(clients.dynamodb(), "DeleteItem"):
         assert handle_undelivered(stream_event(deployed, 4)) == NO_FAILURES
@@ -66,7 +66,7 @@ def test_the_redrive_of_a_removal_removes_its_key_and_payload(
 def test_an_unreadable_record_is_stored(handle_undelivered, deployed, operator):
     row = {"pk": {"S": "acme#5"}, "sk": {"S": "019ca932-7c00-735e-a389-6f2fb6b5d775"}}
     boto3.client("dynamodb").put_item(
-        TableName=deployed.actions_table, Item=row | {"status": {"S": "strange"}}
+        TableName=deployed.made.actions_table, Item=row | {"status": {"S": "strange"}}
     )
     assert handle_undelivered(stream_event(deployed, 1)) == NO_FAILURES
     (entry,) = operator.list()

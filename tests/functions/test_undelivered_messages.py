@@ -124,7 +124,7 @@ def test_the_message_of_an_unreadable_row_is_stored_with_the_reason(handle_undel
     message = body_of(sample("undelivered"))
     key = row_key(ActionRef(message["tenant"], message["id"]))
     boto3.client("dynamodb").put_item(
-        TableName=deployed.actions_table, Item=key | {"status": {"S": "strange"}}
+        TableName=deployed.made.actions_table, Item=key | {"status": {"S": "strange"}}
     )
     assert handle_undelivered(sample("undelivered")) == NO_FAILURES
     (entry,) = operator.list()
@@ -148,7 +148,7 @@ def test_an_unreadable_message_is_stored_and_its_redrive_sends_it_to_its_queue(
     )  # fmt: skip
     assert operator.redrive(entry) == NO_FAILURES
     assert len(operator.list()) == 0
-    (message,) = boto3.client("sqs").receive_message(QueueUrl=deployed.queues["default"])["Messages"]
+    (message,) = boto3.client("sqs").receive_message(QueueUrl=deployed.made.queues["default"])["Messages"]
     assert message["Body"] == body
 
 
@@ -202,7 +202,7 @@ def test_a_long_body_is_truncated_and_not_sent_again(handle_undelivered, operato
 def test_a_message_that_cannot_be_stored_is_reported_as_failed(handle_undelivered, deployed, scheduler):
     action = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
     event = dead_letter(action)
-    boto3.client("dynamodb").delete_table(TableName=deployed.jobs_table)
+    boto3.client("dynamodb").delete_table(TableName=deployed.made.jobs_table)
     failed = {"itemIdentifier": event["Records"][0]["messageId"]}
     assert handle_undelivered(event) == {"batchItemFailures": [failed]}
 

@@ -142,7 +142,7 @@ def test_the_dead_letter_of_a_triggered_pass_belongs_to_the_system_tenant(
     store = action_store(deployed)
     action = Scheduler.from_env(tenant_id="acme").schedule(SendReceipt(order="o-1"), at=timedelta(0))
     run = replace(action, tenant_id="system", id=message["id"], planned_at=action.due_at)
-    boto3.client("dynamodb").put_item(TableName=deployed.actions_table, Item=to_item(run))
+    boto3.client("dynamodb").put_item(TableName=deployed.made.actions_table, Item=to_item(run))
     assert store.get(run.ref) is not None
     assert handle_undelivered(with_body(sample("undelivered"), message)) == NO_FAILURES
     (entry,) = operator.list()

@@ -44,7 +44,7 @@ class Operator:
 
 @pytest.fixture
 def operator(scheduler, handle_undelivered, deployed):
-    return Operator(scheduler, handle_undelivered, deployed.failure_queue)
+    return Operator(scheduler, handle_undelivered, deployed.made.failure_queue)
 
 
 def with_body(event, body, **changes):
@@ -76,7 +76,7 @@ def without_sqs():
 def records_in(deployed):
     """Return the number of records in the table's stream."""
     streams = boto3.client("dynamodbstreams")
-    (stream,) = streams.list_streams(TableName=deployed.actions_table)["Streams"]
+    (stream,) = streams.list_streams(TableName=deployed.made.actions_table)["Streams"]
     shard = {"ShardId": body_of(sample("undelivered-stream"))["DDBStreamBatchInfo"]["shardId"]}
     begun = streams.get_shard_iterator(
         StreamArn=stream["StreamArn"], ShardIteratorType="TRIM_HORIZON", **shard
@@ -86,7 +86,7 @@ def records_in(deployed):
 
 def stream_event(deployed, count):
     """Return a batch of the first `count` records of the table's stream."""
-    table = boto3.client("dynamodb").describe_table(TableName=deployed.actions_table)["Table"]
+    table = boto3.client("dynamodb").describe_table(TableName=deployed.made.actions_table)["Table"]
     event = sample("undelivered-stream")
     body = body_of(event)
     first = int(body["DDBStreamBatchInfo"]["startSequenceNumber"])

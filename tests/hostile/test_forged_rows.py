@@ -50,7 +50,7 @@ class Attacker:
 
     def __init__(self, cloud, role):
         self.cloud, self.role, self.client = cloud, role, role.client()
-        self.table = cloud.settings.actions_table
+        self.table = cloud.settings.made.actions_table
         self.written, self.denied, self.invalid = [], [], 0
         self.base = to_item(
             cloud.scheduler().schedule(Note(text="base"), at=timedelta(days=9)), due_order=True
@@ -95,7 +95,7 @@ class Attacker:
 def others(cloud):
     """Return all items of other tenants and of the system, by key."""
     found = {}
-    for table in (cloud.settings.actions_table, cloud.settings.jobs_table):
+    for table in (cloud.settings.made.actions_table, cloud.settings.made.jobs_table):
         pages = cloud.client("dynamodb").get_paginator("scan").paginate(TableName=table)
         for item in (item for page in pages for item in page["Items"]):
             if not item["pk"]["S"].startswith("acme#") and not VOLATILE.fullmatch(item["pk"]["S"]):
@@ -130,7 +130,9 @@ def pages(cloud, path, tenant):
 def unreadable(cloud):
     """Return acme's pending rows that no step can read: the reason of each, by its id."""
     found = {}
-    scan = cloud.client("dynamodb").get_paginator("scan").paginate(TableName=cloud.settings.actions_table)
+    scan = (
+        cloud.client("dynamodb").get_paginator("scan").paginate(TableName=cloud.settings.made.actions_table)
+    )
     for item in (item for page in scan for item in page["Items"]):
         is_pending = item.get("status") == {"S": "pending"}
         if item["pk"]["S"].startswith("acme#") and is_row(item) and is_pending:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime.cdk import Handlers
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from tests.infra.synthesis import BILLING, ROOT, made_with
 
 REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT)
@@ -57,7 +57,7 @@ def another():
     return made_with(
         Settings(
             prefix="billing-",
-            actions_table="restored",
+            made=Made(actions_table="restored"),
             events="off",
             sweep_rate=timedelta(minutes=10),
             catch_up_rate=timedelta(days=1),

@@ -76,7 +76,7 @@ def _ask_about_actions(ask):
 
 def _ask_about_notifications(ask):
     notification = sample(NotificationKind.DEAD_LETTERED, is_digest=False)
-    inbox = DynamoInbox(boto3.client("dynamodb"), Settings.from_env().jobs_table)
+    inbox = DynamoInbox(boto3.client("dynamodb"), Settings.from_env().made.jobs_table)
     inbox.add(notification, expires_at=notification.at + timedelta(days=10_000))
     for scope in ("tenant", "system"):
         ask("GET", "/notifications", scope=scope)

@@ -36,7 +36,7 @@ def client(monkeypatch):
 
 @pytest.fixture
 def tables(client):
-    client.create_table(**create_table_request(JOBS, Settings().jobs_table))
+    client.create_table(**create_table_request(JOBS, Settings().made.jobs_table))
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def published():
 
 
 def queue_for(client, type_name):
-    return DynamoRoutes(client, Settings().jobs_table, clock=SystemClock()).queue_for(type_name)
+    return DynamoRoutes(client, Settings().made.jobs_table, clock=SystemClock()).queue_for(type_name)
 
 
 def test_a_first_deploy_finds_no_table_and_goes_on(deploy):
@@ -162,7 +162,7 @@ def test_whatever_goes_wrong_is_answered(deploy, tables):
 
 def test_a_table_of_another_application_is_refused_by_its_keys(deploy, client):
     client.create_table(
-        TableName=Settings().jobs_table,
+        TableName=Settings().made.jobs_table,
         KeySchema=[{"AttributeName": "order", "KeyType": "HASH"}],
         AttributeDefinitions=[{"AttributeName": "order", "AttributeType": "S"}],
         BillingMode="PAY_PER_REQUEST",

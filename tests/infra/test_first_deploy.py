@@ -56,10 +56,13 @@ def create_resources(client, schedules):
     """Create what a deploy creates between the check of the format and the manifests."""
 
     def create():
-        tables = (JOBS, Settings().jobs_table), (actions_shape(due_order=False), Settings().actions_table)
+        tables = (
+            (JOBS, Settings().made.jobs_table),
+            (actions_shape(due_order=False), Settings().made.actions_table),
+        )
         for shape, name in tables:
             client.create_table(**create_table_request(shape, name))
-        schedules.create_schedule_group(Name=Settings().job_group)
+        schedules.create_schedule_group(Name=Settings().made.job_group)
 
     return create
 
@@ -78,7 +81,7 @@ def publish_all(deploy, request="Create"):
 def test_a_call_on_an_absent_table_is_denied_if_its_right_depends_on_a_key(iam, client):
     with pytest.raises(client.exceptions.ClientError, match="not authorized to perform: dynamodb:GetItem"):
         boto3.client("dynamodb").get_item(
-            TableName=Settings().jobs_table, Key={"pk": {"S": "system#format"}, "sk": {"S": "format"}}
+            TableName=Settings().made.jobs_table, Key={"pk": {"S": "system#format"}, "sk": {"S": "format"}}
         )
 
 

@@ -117,8 +117,8 @@ def test_the_grant_to_redrive_reads_undelivered_inputs_and_sends_to_the_failure_
     for action in ("dynamodb:Query", "dynamodb:GetItem"):
         assert keys_of(statements, action, "<Arn>") == {UNDELIVERED} == {PARTITION}
     settings = Settings.from_env({name: text(value) for name, value in environment.items()})
-    assert settings.jobs_table == "b-jobs"
-    assert settings.failure_queue
+    assert settings.made.jobs_table == "b-jobs"
+    assert settings.made.failure_queue
 
 
 GRANTS = (Duetime.grant_schedule, Duetime.grant_manage_jobs)
@@ -149,7 +149,7 @@ def test_a_grant_sets_the_tables_name_in_the_environment():
     _, environment = granted()
     variables = {name: text(value) for name, value in environment.items()}
     settings = Settings.from_env(variables)
-    assert settings.actions_table == "b-actions"
+    assert settings.made.actions_table == "b-actions"
     assert settings.due_shards == 32
     assert settings.tenants == "acme globex"
 
@@ -162,7 +162,7 @@ def test_a_function_of_another_stack_is_granted_by_its_role_and_gets_an_environm
     assert policy["Roles"] == ["shop-checkout"]
     assert len(policy["PolicyDocument"]["Statement"]) == 5
     callers = Settings.from_env(scheduler.caller_environment)
-    assert (callers.actions_table, callers.due_shards) == ("b-actions", 32)
+    assert (callers.made.actions_table, callers.due_shards) == ("b-actions", 32)
 
 
 def test_a_function_that_is_granted_all_finds_both_tables_in_whatever_order():
@@ -179,7 +179,7 @@ def test_a_function_that_is_granted_all_finds_both_tables_in_whatever_order():
     assert len(environments) == len(orders)
     for environment in environments:
         granted = Settings.from_env({name: text(value) for name, value in environment.items()})
-        assert (granted.actions_table, granted.jobs_table) == ("b-actions", "b-jobs")
+        assert (granted.made.actions_table, granted.made.jobs_table) == ("b-actions", "b-jobs")
 
 
 def test_an_unknown_worker_is_rejected_with_the_known_ones():
@@ -197,7 +197,7 @@ def test_a_caller_writes_and_reads_the_deployments_due_order():
 def test_a_manager_of_jobs_plans_with_the_deployments_settings():
     _, environment = granted(Duetime.grant_manage_jobs)
     settings = Settings.from_env({name: text(value) for name, value in environment.items()})
-    assert (settings.actions_table, settings.jobs_table) == ("b-actions", "b-jobs")
+    assert (settings.made.actions_table, settings.made.jobs_table) == ("b-actions", "b-jobs")
     assert settings.due_shards == 32
     assert settings.job_grace == timedelta(hours=1)
 

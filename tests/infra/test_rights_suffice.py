@@ -109,7 +109,7 @@ def handle_all_undelivered(handle, settings):
     keyed = {"at": timedelta(days=1), "idempotency_key": "order-17"}
     gone = scheduler.schedule(SendReceipt(order="x" * 5_000), **keyed)
     dynamodb = boto3.client("dynamodb")
-    dynamodb.delete_item(TableName=settings.actions_table, Key=row_key(gone.ref))
+    dynamodb.delete_item(TableName=settings.made.actions_table, Key=row_key(gone.ref))
     dead = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
     forms = ("wake", "event", "pass", "timer", "rule", "redrive", "notification")
     events = [*(sample(f"undelivered-{form}") for form in forms), message_for(dead, "undelivered")]
@@ -228,7 +228,7 @@ def test_a_workers_rights_cover_the_calls_for_a_slot(function, deployed, recorde
         assert work(message_for(run), Context()) == {"batchItemFailures": []}
         assert scheduler.get(run.id).status is Status.EXECUTED
         take(deployed, run)
-    boto3.client("dynamodb").delete_item(TableName=deployed.actions_table, Key=row_key(runs[2].ref))
+    boto3.client("dynamodb").delete_item(TableName=deployed.made.actions_table, Key=row_key(runs[2].ref))
     assert work(message_for(runs[3]), Context()) == {"batchItemFailures": []}
     assert scheduler.get(runs[3].id).status is Status.EXECUTED
     tailed, other = (
@@ -248,7 +248,7 @@ def test_a_workers_rights_cover_the_calls_for_a_slot(function, deployed, recorde
 def hold(deployed, row, until):
     """Play a lease that ended at that instant."""
     boto3.client("dynamodb").update_item(
-        TableName=deployed.actions_table,
+        TableName=deployed.made.actions_table,
         Key=row_key(row.ref),
         UpdateExpression="SET lease_until = :until",
         ExpressionAttributeValues={":until": {"S": instant.text(until)}},
@@ -258,7 +258,7 @@ def hold(deployed, row, until):
 def take(deployed, row):
     """Play a settle that had to leave its slot behind."""
     boto3.client("dynamodb").update_item(
-        TableName=deployed.actions_table,
+        TableName=deployed.made.actions_table,
         Key=slots_key(row.tenant_id, row.concurrency_key),
         UpdateExpression="SET holders.#id = :fence",
         ExpressionAttributeNames={"#id": row.id},

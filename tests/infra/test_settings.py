@@ -7,7 +7,6 @@ import aws_cdk as cdk
 import pytest
 
 from duetime.cdk import Deployment, Handlers, from_context
-from duetime.cdk.context import chosen
 from duetime.cdk.setting_groups import groups
 from duetime.errors import SettingsError
 from duetime.lambdas.loading import load_app
@@ -54,12 +53,13 @@ def test_each_setting_is_in_one_of_three_groups():
     names = {group: [field.name for _, field in pairs] for group, pairs in groups().items()}
     assert list(names) == ["Begin", "Operate", "Advanced"]
     every = sorted(name for group in names.values() for name in group)
-    assert every == sorted(field.name for kind in (Settings, Deployment) for field in chosen(kind))
+    own = {field.name for field in fields(Settings)} - {"made"}
+    assert every == sorted([*own, *(field.name for field in fields(Deployment))])
 
 
 def test_each_setting_of_a_deployment_can_be_chosen():
     assert read(canary=600) == (Settings(), Deployment(canary=timedelta(minutes=10)))
-    assert {field.name for field in chosen(Deployment)} == {field.name for field in fields(Deployment)}
+    assert read(audit_retention=2 * 86_400)[0] == Settings(audit_retention=timedelta(days=2))
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,7 @@ def test_each_setting_of_a_deployment_can_be_chosen():
             {"event_bus": "arn:aws:events:eu-west-1:1:event-bus/x"},
             r"event_bus is 'arn:.*the name \(no ARN\) of a bus",
         ),
+        ({"made": "{}"}, r"duetime:made is '{}', but is not a setting"),
         ({"queues": "{}"}, r"duetime:queues is '{}', but the stack sets it itself"),
         (
             {"sweep_rate": 3_600, "catch_up_rate": 1_800},

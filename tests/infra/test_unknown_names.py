@@ -12,7 +12,7 @@ from duetime.cli import main
 from duetime.environment import CommandLine, ConsoleEnvironment
 from duetime.errors import SettingsError
 from duetime.local import LocalCloud
-from duetime.settings import Settings, check_variables
+from duetime.settings import Made, Settings, check_variables
 
 PROBLEM = "DUETIME_ACTIONS_TABEL is not a variable of duetime; did you mean DUETIME_ACTIONS_TABLE?"
 
@@ -62,7 +62,8 @@ def test_every_variable_that_a_part_reads_is_known():
     own = ["URL", "TOKEN", "SIGN", "PROFILE", "API_PREFIX", "CONFIG", "TIMEOUT"]
     assert len(own) == len({field.name for field in fields(CommandLine)} - {"no_colour"})
     names = [*own, "ACTION", "TENANT", "RUNBOOK", "WORKER_CONCURRENCY", "REGIONS_TABLE", "TARGETS"]
-    names += [field.name.upper() for kind in (Settings, ConsoleEnvironment) for field in fields(kind)]
+    names += [field.name.upper() for kind in (Settings, Made, ConsoleEnvironment) for field in fields(kind)]
+    names.remove("MADE")
     check_variables(dict.fromkeys((f"DUETIME_{name}" for name in names), "1"))
 
 

@@ -9,14 +9,14 @@ from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Status
 from duetime.model.job import JobRef
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from duetime.testing import SimulatedCloud
 from tests.hooked import hook_backend, switch
 
 MIDNIGHT = datetime(2026, 3, 3, tzinfo=UTC)
 SECOND, MINUTE, HOUR, DAY = (timedelta(**{name: 1}) for name in ("seconds", "minutes", "hours", "days"))
 
-PATIENT = Settings(lease=11 * HOUR, queue_visibility=12 * HOUR)
+PATIENT = Settings(lease=11 * HOUR, made=Made(queue_visibility=12 * HOUR))
 """The heartbeat uses the real clock, so a run of hours in simulated time needs a lease of hours."""
 
 

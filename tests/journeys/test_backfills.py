@@ -19,7 +19,7 @@ from duetime.ids import PLANNER, new_action_id
 from duetime.model.action import Status, Trigger
 from duetime.model.backfill import MOST_TIMES, BackfillState
 from duetime.model.work_pause import PauseScope, WorkPause
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from duetime.testing import Faults, SimulatedCloud, WorkerDied
 from tests.journeys.recorded_job import DAY, HOUR, MIDNIGHT, MINUTE, PATIENT, SECOND, RecordedJob, grid
 
@@ -255,7 +255,7 @@ class TestABackfill:
 
 class TestForgottenTimes:
     def test_are_left_out_after_the_retention_unless_again(self):
-        settings = Settings(retention=3 * DAY, lease=11 * HOUR, queue_visibility=12 * HOUR)
+        settings = Settings(retention=3 * DAY, lease=11 * HOUR, made=Made(queue_visibility=12 * HOUR))
         recorded = RecordedJob(daily("12:00"), settings=settings)
         recorded.cloud.advance(days=2)
         recorded.cloud.jobs.pause(NAME)

@@ -7,7 +7,7 @@ import pytest
 from duetime.ids import SYSTEM_TENANT
 from duetime.model.built_in import CANARY
 from duetime.model.metric import Metric
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from duetime.testing import SimulatedCloud
 from tests.journeys.conftest import NOON
 
@@ -15,7 +15,9 @@ MINUTE = timedelta(minutes=1)
 
 
 def made(shop, **settings):
-    return SimulatedCloud(shop.app, start=NOON, settings=Settings(**{"canary": 5 * MINUTE} | settings))
+    return SimulatedCloud(
+        shop.app, start=NOON, settings=Settings(**{"made": Made(canary=5 * MINUTE)} | settings)
+    )
 
 
 def canaries(cloud):
@@ -52,7 +54,7 @@ def test_a_repeated_sweep_schedules_the_same_canary(shop):
     assert len(canaries(cloud)) == 1
 
 
-@pytest.mark.parametrize("settings", [{"enabled": False}, {"canary": timedelta(0)}], ids=str)
+@pytest.mark.parametrize("settings", [{"enabled": False}, {"made": Made(canary=timedelta(0))}], ids=str)
 def test_without_the_setting_or_while_switched_off_there_is_none(shop, settings):
     cloud = made(shop, **settings)
     assert not cloud.memory.steps.canary()

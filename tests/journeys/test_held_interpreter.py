@@ -19,7 +19,7 @@ from duetime import App, Payload, Run, Status
 from duetime.clock import SystemClock
 from duetime.embedded.memory_cloud import MemoryCloud
 from duetime.scheduler import Scheduler
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import Worker, WorkerPorts
 
@@ -28,7 +28,7 @@ BRIEF = Settings(
     heartbeat=timedelta(seconds=0.4),
     cancel_poll=timedelta(seconds=0.1),
     clock_skew=timedelta(0),
-    queue_visibility=timedelta(seconds=60),
+    made=Made(queue_visibility=timedelta(seconds=60)),
 )
 CLOCK = SystemClock()
 FOREVER = 1e9

@@ -11,7 +11,7 @@ from duetime.errors import BackendUnavailable
 from duetime.model.action import Status
 from duetime.model.work_pause import PauseScope, WorkPause
 from duetime.ports.wakeups import Delivery, Send
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.execution import begun
 from duetime.worker.heartbeat import Heartbeat, WatchedRun, visibility
@@ -81,7 +81,7 @@ def empty(queues):
 
 
 def test_the_message_of_a_run_is_hidden_until_its_lease_ends_also_after_a_renewal():
-    skewed = SkewedWorkers(Settings(queue_visibility=HOUR))
+    skewed = SkewedWorkers(Settings(made=Made(queue_visibility=HOUR)))
     skewed.ref = skewed.scheduler.schedule(Mail(), at=-MINUTE).ref
     queues, hidden = skewed.cloud.queues, []
     empty(queues)

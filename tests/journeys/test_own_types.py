@@ -16,7 +16,7 @@ from duetime.model.action import Status
 from duetime.model.built_in import CANARY, DEADLINE, canary_row
 from duetime.model.metric import Metric
 from duetime.ports.jobs import JobPorts
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from duetime.sqlite.cloud import SqliteCloud
 from duetime.testing import RecordedMetrics, SimulatedCloud, TurnedClock
 from tests.journeys.embedded_time import advance
@@ -107,7 +107,7 @@ class OverSqlite:
 
 @pytest.fixture(params=[OverMemory, OverSqlite])
 def world(request):
-    made = request.param(Settings(canary=timedelta(minutes=10)))
+    made = request.param(Settings(made=Made(canary=timedelta(minutes=10))))
     yield made
     made.memory.close()
 

@@ -22,7 +22,7 @@ from duetime.model.change import Change
 from duetime.model.new_action import new_action
 from duetime.ports.meter import UNMETERED
 from duetime.ports.wakeups import DueMessage
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from duetime.testing import Faults, SimulatedCloud, TurnedClock
 from duetime.wakeups.arm import CALLS_AT_ONCE, FULL_BATCH, Arm
 from duetime.wakeups.dispatch import Dispatch
@@ -185,7 +185,9 @@ def test_dispatch_sleeps_until_the_phase_of_its_timer(queue, clock):
 
 @pytest.mark.parametrize(("number", "sleeps"), [(3, False), (4, True)])
 def test_nothing_sleeps_for_fewer_messages_than_are_worth_it(store, queue, clock, number, sleeps):
-    arm_of(store, queue, clock, sleeps_from=4)(changes(clock, clock.now() + 3 * SECOND, *in_minutes(number)))
+    arm_of(store, queue, clock, made=Made(sleeps_from=4))(
+        changes(clock, clock.now() + 3 * SECOND, *in_minutes(number))
+    )
     assert len(queue.arrivals) == number + 1
     assert (clock.slept > timedelta(0)) is sleeps
 

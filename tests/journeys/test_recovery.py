@@ -7,7 +7,7 @@ import pytest
 
 from duetime import App, Payload, Run, Status
 from duetime.errors import BackendUnavailable
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from duetime.testing import SimulatedCloud, WorkerDied
 from tests.hooked import switch
 from tests.journeys.conftest import NOON, Charge
@@ -95,7 +95,7 @@ def test_throttled_timers_delay_no_far_action(shop, cloud, memory):
 
 
 def test_a_queue_that_cannot_hide_the_message_of_a_claim_costs_no_run(shop):
-    settings = Settings(queue_visibility=timedelta(hours=1))
+    settings = Settings(made=Made(queue_visibility=timedelta(hours=1)))
     cloud = SimulatedCloud(shop.app, start=NOON, settings=settings)
     cloud.memory.queues.extend = raising(BackendUnavailable("SQS", "RequestThrottled"))
     action = cloud.scheduler.schedule(Charge(), at=timedelta(minutes=5))

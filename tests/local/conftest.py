@@ -131,7 +131,7 @@ def give_up(cloud, body):
 
 
 def schedules_in(cloud):
-    group = cloud.settings.schedule_group
+    group = cloud.settings.made.schedule_group
     return [
         schedule["Name"]
         for schedule in cloud.client("scheduler").list_schedules(GroupName=group)["Schedules"]

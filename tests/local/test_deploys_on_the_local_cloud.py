@@ -14,7 +14,7 @@ from tests.local.recording_app import MINUTE, TEN_SECONDS, UPLOADED, Document, R
 
 
 def wakes_in(cloud):
-    group = cloud.settings.job_group
+    group = cloud.settings.made.job_group
     return {
         schedule["Name"]
         for schedule in cloud.client("scheduler").list_schedules(GroupName=group)["Schedules"]

@@ -35,7 +35,7 @@ def jobs(cloud):
 
 
 def wake_of(cloud, job):
-    return cloud.client("scheduler").get_schedule(Name=job, GroupName=cloud.settings.job_group)
+    return cloud.client("scheduler").get_schedule(Name=job, GroupName=cloud.settings.made.job_group)
 
 
 def settled(jobs, action):

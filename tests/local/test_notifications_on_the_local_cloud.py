@@ -157,7 +157,7 @@ def test_many_notifications_become_one_digest_when_their_window_ends():
 
 def test_a_poison_message_becomes_undelivered_and_a_redrive_sends_it_again():
     with LocalCloud(app_of(), replace(HASTY, mail_to=TO, max_receives=1)) as cloud:
-        sqs, url = cloud.client("sqs"), cloud.settings.notification_queue
+        sqs, url = cloud.client("sqs"), cloud.settings.made.notification_queue
         sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "1"})
         sqs.send_message(QueueUrl=url, MessageBody="poison")
         item = undelivered_item(cloud, kind=UndeliveredKind.NOTIFICATION)
@@ -194,7 +194,7 @@ def test_the_settings_may_name_the_sender_and_the_topic():
 
 def test_a_cloud_without_events_creates_and_sends_nothing():
     with LocalCloud(app_of(), LocalOptions(settings=replace(SHORT, events="off"), mail_to=TO)) as cloud:
-        assert (cloud.settings.notification_queue, cloud.settings.mail_from) == ("", "")
+        assert (cloud.settings.made.notification_queue, cloud.settings.mail_from) == ("", "")
         assert "notifications" not in str(cloud.client("sqs").list_queues()["QueueUrls"])
         assert cloud.client("sns").list_topics()["Topics"] == []
         action = fail(cloud)

@@ -297,7 +297,7 @@ def test_everything_is_served_on_one_port(cloud, notes):
     assert "<code>note</code>" in page
     assert "http://" not in page.replace(cloud.url, "")
     sqs = boto3.client("sqs", endpoint_url=cloud.url)
-    assert cloud.settings.queues["default"].rpartition("/")[2] in str(sqs.list_queues()["QueueUrls"])
+    assert cloud.settings.made.queues["default"].rpartition("/")[2] in str(sqs.list_queues()["QueueUrls"])
 
 
 def test_a_long_poll_of_another_process_delays_no_request(cloud, notes):

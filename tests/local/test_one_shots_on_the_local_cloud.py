@@ -124,7 +124,7 @@ def test_a_message_that_sqs_delivers_twice_runs_once(notes, caplog):
 
 
 def test_a_malformed_message_delays_no_other(cloud, notes):
-    cloud.client("sqs").send_message(QueueUrl=cloud.settings.queues["default"], MessageBody="poison")
+    cloud.client("sqs").send_message(QueueUrl=cloud.settings.made.queues["default"], MessageBody="poison")
     action = cloud.scheduler().schedule(Note(text="next"), at=timedelta(0))
     settled(cloud, action)
 
@@ -171,7 +171,7 @@ def test_expired_rows_are_deleted_with_their_payloads(cloud):
     scheduler, dynamodb = cloud.scheduler(), cloud.client("dynamodb")
     action = scheduler.schedule(Note(text="x" * 3_000), at=timedelta(0))
     settled(cloud, action)
-    table = cloud.settings.actions_table
+    table = cloud.settings.made.actions_table
 
     def items():
         found = dynamodb.scan(TableName=table)["Items"]
@@ -193,7 +193,7 @@ def test_rows_with_values_of_other_types_are_undelivered_and_stop_no_other(cloud
             row_id = new_action_id(SystemClock().now())
             key = {"pk": {"S": base["pk"]["S"][:-1] + row_id[-1]}, "sk": {"S": row_id}}
             cloud.client("dynamodb").put_item(
-                TableName=cloud.settings.actions_table, Item={**base, **key, name: value}
+                TableName=cloud.settings.made.actions_table, Item={**base, **key, name: value}
             )
             forged[row_id] = (name, value)
     settled(cloud, cloud.scheduler().schedule(Note(text="behind them"), at=timedelta(0)))
@@ -212,13 +212,13 @@ def test_rows_with_values_of_other_types_are_undelivered_and_stop_no_other(cloud
 def make_schedule(cloud, name, expression, *, tz="UTC", target=None, target_input="{}"):
     cloud.client("scheduler").create_schedule(
         Name=name,
-        GroupName=cloud.settings.schedule_group,
+        GroupName=cloud.settings.made.schedule_group,
         ScheduleExpression=expression,
         ScheduleExpressionTimezone=tz,
         FlexibleTimeWindow={"Mode": "OFF"},
         Target={
-            "Arn": target or cloud.settings.dispatch_arn,
-            "RoleArn": cloud.settings.timer_role_arn,
+            "Arn": target or cloud.settings.made.dispatch_arn,
+            "RoleArn": cloud.settings.made.timer_role_arn,
             "Input": target_input,
         },
     )

@@ -47,7 +47,7 @@ def test_a_tenant_is_exported_and_erased_on_the_local_cloud(cloud, tmp_path):
     assert status == 0, error
     assert "acme is erased" in printed
     assert acme.list().actions == ()
-    timers = cloud.client("scheduler").list_schedules(GroupName=cloud.settings.schedule_group)
+    timers = cloud.client("scheduler").list_schedules(GroupName=cloud.settings.made.schedule_group)
     assert timers["Schedules"] == []
     assert cloud.scheduler(tenant_id="globex").get(other.id)
 

@@ -14,7 +14,7 @@ from tests.local.conftest import SHORT, Deadly, Note, eventually, give_up, settl
 from tests.local.test_one_shots_on_the_local_cloud import make_schedule
 
 HASTY = LocalOptions(
-    settings=replace(SHORT, queue_visibility=timedelta(seconds=1)),
+    settings=replace(SHORT, made=replace(SHORT.made, queue_visibility=timedelta(seconds=1))),
     max_receives=2,
     retry_waits=(timedelta(seconds=0.1), timedelta(seconds=0.2)),
 )
@@ -38,7 +38,7 @@ def undelivered_item(cloud, **of):
 
 
 def test_a_malformed_message_becomes_undelivered_and_can_be_redriven(cloud, notes):
-    cloud.client("sqs").send_message(QueueUrl=cloud.settings.queues["default"], MessageBody="poison")
+    cloud.client("sqs").send_message(QueueUrl=cloud.settings.made.queues["default"], MessageBody="poison")
     item = undelivered_item(cloud)
     assert (item.kind, item.source, item.body) == (UndeliveredKind.MESSAGE, "due-default", "poison")
     assert item.action is None
@@ -66,7 +66,11 @@ def test_an_undelivered_message_names_its_action_and_its_redrive_runs_it(notes):
 
 def test_a_wake_that_dispatch_rejects_becomes_undelivered(cloud):
     make_schedule(
-        cloud, "strange", "rate(1 hour)", target=cloud.settings.dispatch_arn, target_input='{"no": "wake"}'
+        cloud,
+        "strange",
+        "rate(1 hour)",
+        target=cloud.settings.made.dispatch_arn,
+        target_input='{"no": "wake"}',
     )
     item = undelivered_item(cloud)
     assert (item.kind, item.source, json.loads(item.body)) == (

@@ -113,7 +113,7 @@ class SmallWorld:
         self.late, self.records, self.tickets, self.bad, self.busy = [], [], {}, set(), set()
         self.record = SettleRecord(self.clock)
         self.store = MemoryStore(on_change=self.changed, on_batch=self.records.append)
-        self.queues = MemoryQueues(self.clock, SETTINGS.queue_visibility)
+        self.queues = MemoryQueues(self.clock, SETTINGS.made.queue_visibility)
         faulty = FaultyStore(self.store, self)
         backends = MemoryBackends(
             clock=self.clock,

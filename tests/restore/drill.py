@@ -71,11 +71,11 @@ class Drill:
         self.app = self._app()
         self.scheduler = None
         client = boto3.client("dynamodb")
-        tables = DeployedTables(client, settings.jobs_table)
+        tables = DeployedTables(client, settings.made.jobs_table)
         tables.mark(FORMAT)
         tables.publish(self.app.manifest, DeployedShards(16), SystemClock().now())
-        boto3.client("scheduler").create_schedule_group(Name=settings.job_group)
-        for name in (settings.actions_table, settings.jobs_table):
+        boto3.client("scheduler").create_schedule_group(Name=settings.made.job_group)
+        for name in (settings.made.actions_table, settings.made.jobs_table):
             client.update_time_to_live(
                 TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": TTL_ATTRIBUTE}
             )
@@ -168,7 +168,7 @@ class Drill:
         """Return the unsettled rows of a table, soonest first."""
         rows = [
             from_item(item)
-            for item in items_of(table or self.settings.actions_table)
+            for item in items_of(table or self.settings.made.actions_table)
             if is_row(item) and "due_shard" in item
         ]
         return sorted(rows, key=lambda row: row.due_at)
@@ -192,12 +192,12 @@ class Drill:
 
     def schedule_of(self, name):
         """Return the expression and the state of a job's schedule."""
-        found = boto3.client("scheduler").get_schedule(Name=name, GroupName=self.settings.job_group)
+        found = boto3.client("scheduler").get_schedule(Name=name, GroupName=self.settings.made.job_group)
         return found["ScheduleExpression"], found["State"]
 
     def restore(self, kind, suffix="-2"):
         """Return a call that restores a table, with its rows of now, under another name."""
-        source = getattr(self.settings, f"{kind}_table")
+        source = getattr(self.settings.made, f"{kind}_table")
         client = boto3.client("dynamodb")
         backup = client.create_backup(TableName=source, BackupName="drill")["BackupDetails"]["BackupArn"]
 

@@ -64,7 +64,7 @@ class Story:
     def lose(self):
         """Delete the tables that are restored."""
         for kind in self.restored:
-            boto3.client("dynamodb").delete_table(TableName=getattr(self.settings, f"{kind}_table"))
+            boto3.client("dynamodb").delete_table(TableName=getattr(self.settings.made, f"{kind}_table"))
 
     def restore(self, *, reads_logs=True):
         return Restore(
@@ -74,7 +74,7 @@ class Story:
     def deploy(self, *, enabled):
         """Deploy with the restored tables."""
         names = {f"{kind}_table": name for kind, name in self.restored.items()}
-        self.drill.use(replace(self.settings, enabled=enabled, **names))
+        self.drill.use(replace(self.settings, enabled=enabled, made=replace(self.settings.made, **names)))
 
 
 def name_of(row):

@@ -66,7 +66,7 @@ def test_the_json_has_the_same_facts(story, duetime):
     report = json.loads(duetime("adopt", *options(story), "--json")[1])
     held = {row["id"] for row in report["doubtful"] if row["held"]}
     assert story.actions["ran-after"].id in held
-    assert report["sources"]["previous actions table"] == story.settings.actions_table
+    assert report["sources"]["previous actions table"] == story.settings.made.actions_table
     listed = json.loads(duetime("list", *options(story)[:2], "--json")[1])
     assert {row["id"] for row in listed} == held
 

@@ -174,14 +174,14 @@ def test_a_held_row_is_pending_until_2199_with_its_evidence(drill):
     story.deploy(enabled=False)
     row = drill.scheduler.get(story.actions["ran-after"].id)
     assert (row.status, row.due_at) == (Status.PENDING, HELD_UNTIL)
-    assert row.note.startswith(f"ended: executed in {story.settings.actions_table}")
+    assert row.note.startswith(f"ended: executed in {story.settings.made.actions_table}")
 
 
 @pytest.mark.long
 def test_a_table_restored_under_its_own_name_is_adopted(drill):
     story = Story(drill, "actions")
     story.lose()
-    client, name = boto3.client("dynamodb"), story.settings.actions_table
+    client, name = boto3.client("dynamodb"), story.settings.made.actions_table
     backup = client.create_backup(TableName=story.restored["actions"], BackupName="again")["BackupDetails"]
     client.restore_table_from_backup(TargetTableName=name, BackupArn=backup["BackupArn"])
     story.restored = {"actions": name}
@@ -215,9 +215,9 @@ def test_tables_that_cannot_be_adopted_are_rejected_with_a_remedy(drill):
         "does not exist in this account and region; restore it first": {"actions": "missing"},
         r"other has the keys .* allowed are": {"actions": "other"},
         "no table is named": {},
-        "no record of a restore .* add --restored-to": {"actions": drill.settings.actions_table},
+        "no record of a restore .* add --restored-to": {"actions": drill.settings.made.actions_table},
         "has the format None; allowed is 1": {
-            "jobs": drill.settings.actions_table,
+            "jobs": drill.settings.made.actions_table,
             "restored_to": drill.clock.now(),
         },
     }
@@ -230,7 +230,11 @@ def test_tables_that_cannot_be_adopted_are_rejected_with_a_remedy(drill):
 @pytest.mark.parametrize("is_lost", [True, False])
 def test_canaries_are_neither_held_nor_listed_as_lost(drill, is_lost):
     def schedule_canary(drill):
-        often = replace(drill.settings, canary=timedelta(minutes=1), near_limit=timedelta(minutes=2))
+        often = replace(
+            drill.settings,
+            made=replace(drill.settings.made, canary=timedelta(minutes=1)),
+            near_limit=timedelta(minutes=2),
+        )
         assert Canary(drill.backends.store, clock=drill.clock, settings=often)()
 
     story = Story(drill, "actions", before=schedule_canary, after=schedule_canary)

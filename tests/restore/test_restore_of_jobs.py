@@ -83,7 +83,7 @@ def test_tables_restored_to_different_times_are_consistent_and_each_time_is_acco
 def test_a_damaged_job_stops_no_restore_and_is_reported(drill):
     story = Story(drill, "actions")
     key = {"pk": {"S": "system#ledger-tick"}, "sk": {"S": "current#definition"}}
-    boto3.client("dynamodb").put_item(TableName=drill.settings.jobs_table, Item=key)
+    boto3.client("dynamodb").put_item(TableName=drill.settings.made.jobs_table, Item=key)
     [account] = [account for account in story.restore().adopt().jobs if account.ref == REF]
     assert "cannot be read" in account.notes[0]
 
@@ -161,7 +161,10 @@ def test_a_run_that_was_under_way_at_the_restore_point_is_held_and_blocks_no_lat
     report = story.restore().adopt()
     [account] = [account for account in report.jobs if account.ref == REF]
     assert f"its lock, held by {under_way.row.id}, is freed" in account.notes
-    held = HeldRows(replace(drill.settings, actions_table=story.restored["actions"]), drill.clock).list()
+    held = HeldRows(
+        replace(drill.settings, made=replace(drill.settings.made, actions_table=story.restored["actions"])),
+        drill.clock,
+    ).list()
     assert under_way.row.id in {name_of(row) for row in held}
     story.deploy(enabled=True)
     before = ticks(drill)

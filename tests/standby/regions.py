@@ -24,12 +24,12 @@ def deploy(settings, region, *, is_new=True, is_fenced=True):
     """
     clients.use_region(region)
     dynamodb, url = boto3.client("dynamodb"), boto3.client("sqs").create_queue(QueueName="due")["QueueUrl"]
-    settings = replace(settings, queues={"default": url, "system": url})
-    for shape, name in ((ACTIONS, settings.actions_table), (JOBS, settings.jobs_table)):
+    settings = replace(settings, made=replace(settings.made, queues={"default": url, "system": url}))
+    for shape, name in ((ACTIONS, settings.made.actions_table), (JOBS, settings.made.jobs_table)):
         dynamodb.create_table(**create_table_request(shape, name))
     if is_new:
         DeployedTables.from_settings(settings).mark(FORMAT)
-    for group in {settings.schedule_group, settings.job_group}:
+    for group in {settings.made.schedule_group, settings.made.job_group}:
         boto3.client("scheduler").create_schedule_group(Name=group)
     deploy_arm(settings if is_fenced else replace(settings, regions_table=""))
     return settings
@@ -89,7 +89,7 @@ def backends_in(region, settings, clock):
 def replicate(settings, *, without=()):
     """Copy what the first region has to the second, but for some actions."""
     source, target = clients.dynamodb(region=FIRST), clients.dynamodb(region=SECOND)
-    for table in (settings.actions_table, settings.jobs_table):
+    for table in (settings.made.actions_table, settings.made.jobs_table):
         for item in source.scan(TableName=table)["Items"]:
             if item["sk"]["S"] not in without:
                 target.put_item(TableName=table, Item=item)

@@ -17,7 +17,7 @@ from duetime.instant import text
 from duetime.jobs.known_region import KnownRegion
 from duetime.model.active_region import FENCES
 from duetime.ports.wakeups import Delivery
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from duetime.standby.compare import all_rows, compare
 from duetime.standby.run_failover import RunFailover
 from duetime.testing import TurnedClock
@@ -82,8 +82,10 @@ def quick_tables():
 @pytest.fixture
 def settings(mocked_aws, in_region):
     return Settings(
-        dispatch_arn="arn:aws:lambda:eu-west-1:123456789012:function:duetime-dispatch",
-        timer_role_arn="arn:aws:iam::123456789012:role/duetime-timers",
+        made=Made(
+            dispatch_arn="arn:aws:lambda:eu-west-1:123456789012:function:duetime-dispatch",
+            timer_role_arn="arn:aws:iam::123456789012:role/duetime-timers",
+        ),
         regions_table=REGIONS_TABLE,
     )
 
@@ -141,7 +143,12 @@ def test_a_region_without_a_replica_is_rejected(settings, duetime):
 
 
 def test_a_deployment_without_the_table_of_the_active_region_names_the_setting(settings, duetime):
-    deploy(Settings(dispatch_arn=settings.dispatch_arn, timer_role_arn=settings.timer_role_arn), FIRST)
+    deploy(
+        Settings(
+            made=Made(dispatch_arn=settings.made.dispatch_arn, timer_role_arn=settings.made.timer_role_arn)
+        ),
+        FIRST,
+    )
     _, _, error = duetime("--to", FIRST, "--yes")
     assert "has no setting regions_table" in error
     assert "--regions-table" in error

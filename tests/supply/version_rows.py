@@ -24,7 +24,7 @@ from duetime.clock import SystemClock
 from duetime.lambdas.passes import make_sweep_handler
 from duetime.lambdas.rollout import Rollout
 from duetime.lambdas.work import make_handler
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 from duetime.testing import WorkerDied
 
 app = App()
@@ -89,19 +89,21 @@ class Deployment:
         self.url = self.sqs.create_queue(QueueName="due")["QueueUrl"]
         seconds = timedelta(seconds=1)
         self.settings = Settings(
-            actions_table="actions",
-            jobs_table="jobs",
-            queues={"default": self.url},
+            made=Made(
+                actions_table="actions",
+                jobs_table="jobs",
+                queues={"default": self.url},
+                dispatch_arn="arn:aws:lambda:eu-west-1:123456789012:function:dispatch",
+                timer_role_arn="arn:aws:iam::123456789012:role/timer",
+            ),
             lease=2 * seconds,
             heartbeat=seconds / 2,
             cancel_poll=seconds / 5,
             clock_skew=timedelta(0),
             grace=seconds,
-            dispatch_arn="arn:aws:lambda:eu-west-1:123456789012:function:dispatch",
-            timer_role_arn="arn:aws:iam::123456789012:role/timer",
         )
-        boto3.client("scheduler").create_schedule_group(Name=self.settings.schedule_group)
-        boto3.client("scheduler").create_schedule_group(Name=self.settings.job_group)
+        boto3.client("scheduler").create_schedule_group(Name=self.settings.made.schedule_group)
+        boto3.client("scheduler").create_schedule_group(Name=self.settings.made.job_group)
         for shape, name in ((actions_shape(due_order=False), "actions"), (JOBS, "jobs")):
             self.dynamodb.create_table(**create_table_request(shape, name))
         self.scheduler = Scheduler(

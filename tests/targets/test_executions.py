@@ -657,7 +657,10 @@ def test_the_workers_function_starts_an_execution_and_takes_its_event(machine, d
     """The path over moto's tables: a due message, then an event beside other messages."""
     grants = Grants.of_all([machine])
     monkeypatch.setenv("DUETIME_TARGETS", grants.to_json())
-    settings = replace(deployed, queues={**deployed.queues, "targets": deployed.failure_queue})
+    settings = replace(
+        deployed,
+        made=replace(deployed.made, queues={**deployed.made.queues, "targets": deployed.made.failure_queue}),
+    )
     app = target_app(grants)
     Rollout(settings, SystemClock()).publish(app.manifest)
     scheduler = Scheduler.from_env(tenant_id="acme", actor="test")

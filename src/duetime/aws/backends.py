@@ -55,7 +55,7 @@ def action_store(settings: Settings, client: Any = None, at_once: AtOnce | None 
     with translate_errors(SERVICE):
         return DynamoStore(
             client or clients.dynamodb(),
-            settings.actions_table,
+            settings.made.actions_table,
             due_shards=settings.due_shards,
             due_order=settings.due_order,
             at_once=at_once or (in_threads if client is None else one_by_one),
@@ -75,8 +75,8 @@ def job_store(settings: Settings, client: Any = None) -> DynamoJobStore:
 
     return DynamoJobStore(
         client or clients.dynamodb(),
-        settings.actions_table,
-        settings.jobs_table,
+        settings.made.actions_table,
+        settings.made.jobs_table,
         due_shards=settings.due_shards,
     )
 
@@ -91,7 +91,7 @@ def hosted_types(settings: Settings, clock: Clock, client: Any = None) -> Callab
 
     def read() -> Hosted:
         given = client or clients.dynamodb(clients.BRIEF)
-        routes = DynamoRoutes(given, settings.jobs_table, clock=clock)
+        routes = DynamoRoutes(given, settings.made.jobs_table, clock=clock)
         return Hosted(routes.types(), routes.most_due_shards)
 
     return read
@@ -101,7 +101,7 @@ def usage_counts(settings: Settings, client: Any = None) -> DynamoUsageCounts:
     """Return the use of quotas, with at most one repetition of a read."""
     from duetime.aws.usage import DynamoUsageCounts  # noqa: PLC0415 - only deployments with quotas
 
-    return DynamoUsageCounts(client or clients.dynamodb(clients.BRIEF), settings.jobs_table)
+    return DynamoUsageCounts(client or clients.dynamodb(clients.BRIEF), settings.made.jobs_table)
 
 
 def undelivered_ports(settings: Settings, client: Any = None, sqs: Any = None) -> UndeliveredPorts:
@@ -109,7 +109,7 @@ def undelivered_ports(settings: Settings, client: Any = None, sqs: Any = None) -
     from duetime.aws.undelivered import DynamoUndelivered  # noqa: PLC0415 - few callers need it
     from duetime.ports.undelivered import UndeliveredPorts  # noqa: PLC0415 - as above
 
-    store = DynamoUndelivered(client or clients.dynamodb(), settings.jobs_table)
+    store = DynamoUndelivered(client or clients.dynamodb(), settings.made.jobs_table)
     return UndeliveredPorts(store, SqsBodies(sqs or clients.sqs(), settings))
 
 
@@ -142,7 +142,7 @@ class AwsBackends:
     def run_counts(self) -> DynamoRunCounts:
         from duetime.aws.run_counts import DynamoRunCounts  # noqa: PLC0415 - two functions use them
 
-        return DynamoRunCounts(self._dynamodb, self._settings.jobs_table)
+        return DynamoRunCounts(self._dynamodb, self._settings.made.jobs_table)
 
     @lazy_property
     def usage_counts(self) -> DynamoUsageCounts:
@@ -171,7 +171,7 @@ class AwsBackends:
     @lazy_property
     def queues(self) -> SqsQueues:
         settings = self._settings
-        return SqsQueues(clients.sqs(self._calls), settings.queues, has_groups=not settings.only_tenant)
+        return SqsQueues(clients.sqs(self._calls), settings.made.queues, has_groups=not settings.only_tenant)
 
     @lazy_property
     def timers(self) -> Timers:
@@ -184,19 +184,19 @@ class AwsBackends:
 
     @lazy_property
     def routes(self) -> DynamoRoutes:
-        return DynamoRoutes(self._dynamodb, self._settings.jobs_table, clock=self._clock)
+        return DynamoRoutes(self._dynamodb, self._settings.made.jobs_table, clock=self._clock)
 
     @lazy_property
     def pauses(self) -> DynamoWorkPauses:
         from duetime.aws.work_pauses import DynamoWorkPauses  # noqa: PLC0415 - a caller that only schedules has none
 
-        return DynamoWorkPauses(self._dynamodb, self._settings.jobs_table)
+        return DynamoWorkPauses(self._dynamodb, self._settings.made.jobs_table)
 
     @lazy_property
     def limits(self) -> DynamoSetLimits:
         from duetime.aws.rate_limits import DynamoSetLimits  # noqa: PLC0415 - as above
 
-        return DynamoSetLimits(self._dynamodb, self._settings.jobs_table)
+        return DynamoSetLimits(self._dynamodb, self._settings.made.jobs_table)
 
     @lazy_property
     def regions(self) -> ActiveRegions:
@@ -211,7 +211,7 @@ class AwsBackends:
 
     @lazy_property
     def bookmarks(self) -> DynamoBookmarks:
-        return DynamoBookmarks(self._dynamodb, self._settings.jobs_table)
+        return DynamoBookmarks(self._dynamodb, self._settings.made.jobs_table)
 
     @lazy_property
     def run_logs(self) -> CloudWatchRunLogs:
@@ -223,13 +223,13 @@ class AwsBackends:
     def grants(self) -> DynamoGrants:
         from duetime.aws.access import DynamoGrants  # noqa: PLC0415 - the API alone needs it
 
-        return DynamoGrants(self._dynamodb, self._settings.jobs_table, clock=self._clock)
+        return DynamoGrants(self._dynamodb, self._settings.made.jobs_table, clock=self._clock)
 
     @lazy_property
     def audit_trail(self) -> DynamoAuditTrail:
         from duetime.aws.access import DynamoAuditTrail  # noqa: PLC0415 - as above
 
-        return DynamoAuditTrail(self._dynamodb, self._settings.jobs_table)
+        return DynamoAuditTrail(self._dynamodb, self._settings.made.jobs_table)
 
     @lazy_property
     def undelivered(self) -> UndeliveredPorts:
@@ -243,13 +243,13 @@ class AwsBackends:
     def preferences(self) -> DynamoPreferences:
         from duetime.aws.notifications import DynamoPreferences  # noqa: PLC0415 - few functions need it
 
-        return DynamoPreferences(self._dynamodb, self._settings.jobs_table)
+        return DynamoPreferences(self._dynamodb, self._settings.made.jobs_table)
 
     @lazy_property
     def inbox(self) -> DynamoInbox:
         from duetime.aws.notifications import DynamoInbox  # noqa: PLC0415 - as above
 
-        return DynamoInbox(self._dynamodb, self._settings.jobs_table)
+        return DynamoInbox(self._dynamodb, self._settings.made.jobs_table)
 
     @lazy_property
     def notifications(self) -> NotificationPorts:
@@ -268,9 +268,9 @@ class AwsBackends:
         return NotificationPorts(
             preferences=self.preferences,
             inbox=self.inbox,
-            deliveries=DynamoDeliveries(self._dynamodb, settings.jobs_table),
-            windows=DynamoWindows(self._dynamodb, settings.jobs_table),
-            timer=SqsDigestTimer(sqs, settings.notification_queue),
+            deliveries=DynamoDeliveries(self._dynamodb, settings.made.jobs_table),
+            windows=DynamoWindows(self._dynamodb, settings.made.jobs_table),
+            timer=SqsDigestTimer(sqs, settings.made.notification_queue),
             mailer=SesMailer(clients.ses(), mail_from) if mail_from else None,
             topic=SnsTopic(clients.sns(), topic_arn) if topic_arn else None,
         )

@@ -65,7 +65,7 @@ class DamagedRows:
     def __call__(self, rows: Sequence[DamagedRow | DamagedItem]) -> None:
         """Report at most `MOST` of the rows; an item that was just reported is not reported again."""
         rows = [row for row in rows if row not in self._reported]
-        if not rows or not self._settings.failure_queue:
+        if not rows or not self._settings.made.failure_queue:
             return
         bodies = SqsBodies(clients.sqs(), self._settings)
         try:

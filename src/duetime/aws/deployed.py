@@ -27,7 +27,7 @@ class DeployedTables:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        return cls(clients.dynamodb(), settings.jobs_table)
+        return cls(clients.dynamodb(), settings.made.jobs_table)
 
     def format(self) -> int | None:
         """Return the stored format; None without a table or before the first deploy, 0 if it is unreadable.

@@ -78,7 +78,10 @@ def logged_transitions(client: Any, settings: Settings, since: datetime) -> Iter
 
     Missing log groups are left out.
     """
-    names = ["arm", *(f"work-{worker}" for worker in sorted(settings.queues) if not is_high_queue(worker))]
+    names = [
+        "arm",
+        *(f"work-{worker}" for worker in sorted(settings.made.queues) if not is_high_queue(worker)),
+    ]
     for name in names:
         with translate_errors("CloudWatch Logs"), ignoring(_GONE):
             pages = client.get_paginator("filter_log_events").paginate(

@@ -59,14 +59,14 @@ class EventBridgeJobWakes:
     def _schedules(self) -> Iterator[tuple[str, str]]:
         with translate_errors(SCHEDULER):
             listed = self._scheduler.get_paginator("list_schedules")
-            for page in listed.paginate(GroupName=self._settings.job_group):
+            for page in listed.paginate(GroupName=self._settings.made.job_group):
                 yield from (("schedule", schedule["Name"]) for schedule in page["Schedules"])
 
     def _rules(self) -> Iterator[tuple[str, str]]:
         prefix = self._settings.prefix
         with translate_errors(SERVICE):
             listed = self._events.get_paginator("list_rule_names_by_target")
-            for page in listed.paginate(TargetArn=self._settings.dispatch_arn, EventBusName=self._bus):
+            for page in listed.paginate(TargetArn=self._settings.made.dispatch_arn, EventBusName=self._bus):
                 names = (name for name in page["RuleNames"] if name.startswith(prefix))
                 yield from (("rule", name.removeprefix(prefix)) for name in names)
 
@@ -79,7 +79,7 @@ class EventBridgeJobWakes:
 
     def _schedule_input(self, name: str) -> str | None:
         with translate_errors(SCHEDULER), ignoring(_GONE):
-            found = self._scheduler.get_schedule(Name=name, GroupName=self._settings.job_group)
+            found = self._scheduler.get_schedule(Name=name, GroupName=self._settings.made.job_group)
             return found["Target"].get("Input")
         return None
 
@@ -99,7 +99,7 @@ class EventBridgeJobWakes:
                 self._put_rule(wake)
 
     def _schedule_cures(self, wake: JobWake) -> Mapping[str, str]:
-        schedule = f"The schedule {wake.name} of the group {self._settings.job_group}"
+        schedule = f"The schedule {wake.name} of the group {self._settings.made.job_group}"
         return {
             "ServiceQuotaExceededException": f"{schedule} has no room: an account and region may have as many"
             " schedules as its quota allows. Raise the quota of EventBridge Scheduler in Service Quotas, or"
@@ -120,7 +120,7 @@ class EventBridgeJobWakes:
     def _put_schedule(self, wake: JobWake) -> None:
         request: Any = {  # complete each time: an update resets each omitted argument
             "Name": wake.name,
-            "GroupName": self._settings.job_group,
+            "GroupName": self._settings.made.job_group,
             "Description": truncate(wake.description, _DESCRIPTION_LIMIT),
             "ScheduleExpression": wake.expression,
             "ScheduleExpressionTimezone": wake.tz,
@@ -151,17 +151,17 @@ class EventBridgeJobWakes:
     def _target(self, wake: JobWake) -> dict[str, Any]:
         target: dict[str, Any] = {
             "Id": _TARGET,
-            "Arn": self._settings.dispatch_arn,
+            "Arn": self._settings.made.dispatch_arn,
             "InputTransformer": {"InputPathsMap": _PATHS, "InputTemplate": _template(wake)},
         }
-        if self._settings.timer_dlq_arn:
-            target["DeadLetterConfig"] = {"Arn": self._settings.timer_dlq_arn}
+        if self._settings.made.timer_dlq_arn:
+            target["DeadLetterConfig"] = {"Arn": self._settings.made.timer_dlq_arn}
         return target
 
     def remove(self, kind: str, name: str) -> None:
         if kind == "schedule":
             with translate_errors(SCHEDULER), ignoring(_GONE):
-                self._scheduler.delete_schedule(Name=name, GroupName=self._settings.job_group)
+                self._scheduler.delete_schedule(Name=name, GroupName=self._settings.made.job_group)
         else:
             with translate_errors(SERVICE), ignoring(_GONE):
                 rule = self._settings.prefix + name

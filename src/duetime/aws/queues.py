@@ -92,8 +92,8 @@ class SqsBodies:
 
     def __init__(self, client: SQSClient, settings: Settings) -> None:
         self._client = client
-        due = {f"due-{worker}": url for worker, url in settings.queues.items()}
-        others = {FAILURES: settings.failure_queue, NOTIFICATIONS: settings.notification_queue}
+        due = {f"due-{worker}": url for worker, url in settings.made.queues.items()}
+        others = {FAILURES: settings.made.failure_queue, NOTIFICATIONS: settings.made.notification_queue}
         self._urls: Mapping[str, str] = due | {name: url for name, url in others.items() if url}
 
     def put(self, queue: str, body: str) -> None:

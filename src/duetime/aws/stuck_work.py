@@ -46,7 +46,7 @@ class StuckWork:
         """Report it, unless the last report of the problem was less than an hour ago."""
         now, problem = self._clock.elapsed(), _NUMBER.sub("#", text)
         self._next = {other: at for other, at in self._next.items() if now < at}
-        if problem in self._next or not self._settings.failure_queue:
+        if problem in self._next or not self._settings.made.failure_queue:
             return
         try:
             body = json.dumps({STUCK: self._source, "reason": truncate(text)})

@@ -49,14 +49,14 @@ class EventBridgeTimers:
         """Yield the names of all timers."""
         with translate_errors(SERVICE):
             for page in self._client.get_paginator("list_schedules").paginate(
-                GroupName=self._settings.schedule_group
+                GroupName=self._settings.made.schedule_group
             ):
                 yield from (schedule["Name"] for schedule in page["Schedules"])
 
     def message(self, name: str) -> DueMessage | None:
         """Return the message of a timer; None if it is gone, or duetime did not set it."""
         with translate_errors(SERVICE), ignoring(_GONE):
-            timer = self._client.get_schedule(Name=name, GroupName=self._settings.schedule_group)
+            timer = self._client.get_schedule(Name=name, GroupName=self._settings.made.schedule_group)
             with suppress(UnreadableMessage):
                 return from_json(timer["Target"]["Input"])[0]
         return None
@@ -70,7 +70,7 @@ class EventBridgeTimers:
         with ignoring("ConflictException"):  # this generation has a timer
             self._client.create_schedule(
                 Name=timer_name(message),
-                GroupName=self._settings.schedule_group,
+                GroupName=self._settings.made.schedule_group,
                 Description=f"duetime: wakes {message.type} of {message.ref.tenant_id}",
                 ScheduleExpression=at_expression(wake_at),
                 ScheduleExpressionTimezone="UTC",
@@ -81,7 +81,7 @@ class EventBridgeTimers:
 
     def _delete(self, name: str) -> None:
         with ignoring(_GONE):
-            self._client.delete_schedule(Name=name, GroupName=self._settings.schedule_group)
+            self._client.delete_schedule(Name=name, GroupName=self._settings.made.schedule_group)
 
 
 @contextmanager
@@ -97,13 +97,13 @@ def _of_quota() -> Iterator[None]:
 def target(settings: Settings, content: str) -> Any:
     """Return the target of a schedule: dispatch with the JSON `content`, retried for up to an hour."""
     invoked = {
-        "Arn": settings.dispatch_arn,
-        "RoleArn": settings.timer_role_arn,
+        "Arn": settings.made.dispatch_arn,
+        "RoleArn": settings.made.timer_role_arn,
         "Input": content,
         "RetryPolicy": {"MaximumRetryAttempts": 10, "MaximumEventAgeInSeconds": 3_600},
     }
-    if settings.timer_dlq_arn:
-        invoked["DeadLetterConfig"] = {"Arn": settings.timer_dlq_arn}
+    if settings.made.timer_dlq_arn:
+        invoked["DeadLetterConfig"] = {"Arn": settings.made.timer_dlq_arn}
     return invoked
 
 

@@ -113,7 +113,8 @@ class Api(Construct):
 
     def _function(self, handlers: Sequence[Handlers], resources: SharedResources) -> DuetimeFunction:
         apps, failures = " ".join(handler.app for handler in handlers), resources.failures
-        mine = replace(self._settings, app=apps, failure_queue=failures.queue_url)
+        made = replace(self._settings.made, failure_queue=failures.queue_url)
+        mine = replace(self._settings, app=apps, made=made)
         runbook, worker_logs = self._deployment.runbook, self._worker_logs()
         spec = FunctionSpec(
             name=f"{mine.prefix}api",

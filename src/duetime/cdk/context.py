@@ -6,31 +6,21 @@ An unknown name is rejected like a wrong value, so that a misspelt setting never
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import Field, fields, replace
-from datetime import timedelta
 from typing import Any, TypeVar
 
 from constructs import Node
 
 from duetime._english import nearest
-from duetime._setting_fields import default_of
+from duetime._setting_fields import default_of, read, settings_in, shown
 from duetime.cdk.checks import contradictions
-from duetime.cdk.deployment import Deployment, shown
+from duetime.cdk.deployment import Deployment
 from duetime.errors import SettingsError
 from duetime.profiles import with_profile
-from duetime.settings import Settings, check_variables
+from duetime.settings import Made, Settings, check_variables
 
 KEY = "duetime:"
-MADE_BY_THE_STACK = frozenset(
-    {
-        "actions_table", "jobs_table", "schedule_group", "job_group", "queues", "queue_visibility",
-        "failure_queue", "notification_queue", "canary", "sleeps_from",
-        "dispatch_arn", "timer_role_arn", "timer_dlq_arn",
-    }
-)  # fmt: skip
-"""Fields of `Settings` that the stack derives from others; `canary` from the deployment's."""
-
 BEGIN = (
     "profile", "app", "handlers", "requirements", "prefix", "default_tz", "alarm_email",
     "worker_timeout", "worker_memory", "worker_concurrency", "retention", "keep_data",
@@ -39,8 +29,6 @@ BEGIN = (
 
 OF_ANY_APP = ("profile", "architecture", "python")
 """Settings that the context sets for an app that passes its own `Deployment`, too."""
-
-_SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
 
 def from_context(node: Node) -> tuple[Settings, Deployment]:
@@ -53,8 +41,8 @@ def from_context(node: Node) -> tuple[Settings, Deployment]:
     context = node.get_all_context()
     given = {name.removeprefix(KEY): value for name, value in context.items() if name.startswith(KEY)}
     problems = [*_unknown(given)]
-    settings = _made(Settings, given, problems)
-    deployment = _made(Deployment, given, problems)
+    settings = _read_all(Settings, given, problems)
+    deployment = _read_all(Deployment, given, problems)
     if settings and deployment:
         settings = with_profile(settings, deployment.profile)
         deployment = with_profile(deployment, deployment.profile)
@@ -87,16 +75,11 @@ def chosen_settings(
     return with_profile(settings or Settings(), name), replace(deployment, **values, profile=name)
 
 
-def chosen(kind: type[Settings | Deployment]) -> tuple[Field[Any], ...]:
-    """Return the fields of a settings class that a deployment may choose."""
-    made = MADE_BY_THE_STACK if kind is Settings else frozenset()
-    return tuple(field for field in fields(kind) if field.name not in made)
-
-
 def _unknown(given: Mapping[str, Any]) -> Iterator[str]:
-    known = {field.name for kind in (Settings, Deployment) for field in chosen(kind)}
+    known = {field.name for kind in (Settings, Deployment) for field in settings_in(kind)}
+    made = {field.name for field in fields(Made)}
     for name in sorted(given.keys() - known):
-        reason = "the stack sets it itself" if name in MADE_BY_THE_STACK else "is not a setting"
+        reason = "the stack sets it itself" if name in made else "is not a setting"
         meant = nearest(name, known)
         remedy = f"did you mean {meant}?" if meant else f"the first settings are {', '.join(BEGIN)};"
         yield f"{KEY}{name} is {given[name]!r}, but {reason}; {remedy} docs/settings.md lists all"
@@ -105,7 +88,7 @@ def _unknown(given: Mapping[str, Any]) -> Iterator[str]:
 T = TypeVar("T", Settings, Deployment)
 
 
-def _made(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | None:
+def _read_all(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | None:
     try:
         return kind(**_values(kind, given, problems))
     except SettingsError as error:
@@ -116,32 +99,21 @@ def _made(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | N
 def _values(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
     """Return the values given for a settings class; add a problem for each that cannot be read."""
     values: dict[str, Any] = {}
-    for setting in chosen(kind):
+    for setting in settings_in(kind):
         if (name := setting.name) in given:
             try:
-                values[name] = _read(default_of(setting), given[name], setting.metadata.get("choices", ()))
+                values[name] = _read(setting, given[name])
             except (ValueError, TypeError, OverflowError, KeyError):
                 problems.append(f"{name} is {given[name]!r}; allowed is {allowed(setting)}")
     return values
 
 
-def _read(default: object, written: Any, choices: Sequence[object]) -> object:
+def _read(setting: Field[Any], written: Any) -> object:
     """Parse a value of cdk.json, or the text of a command line."""
-    if isinstance(default, Mapping):
-        pairs = json.loads(written) if isinstance(written, str) else written
-        return {str(name): str(value) for name, value in dict(pairs).items()}
+    if isinstance(written, Mapping):
+        written = json.dumps(dict(written))
     text = str(written)
-    if text.lower() in choices:
-        return text.lower()
-    match default:
-        case bool():
-            return _SWITCH[text.lower()]
-        case timedelta():
-            return timedelta(seconds=float(text))
-        case int():
-            return int(text)
-        case _:
-            return text
+    return text.lower() if text.lower() in setting.metadata.get("choices", ()) else read(setting, text)
 
 
 def allowed(setting: Field[Any]) -> str:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Literal
 
-from duetime._setting_fields import GivenFields
+from duetime._setting_checks import out_of_range
+from duetime._setting_fields import GivenFields, shown
 from duetime.environment import USUAL_CONCURRENCY
 from duetime.errors import SettingsError
 from duetime.profiles import PROFILES, STANDARD
@@ -288,17 +289,8 @@ class Deployment(GivenFields):
         return found["table"] if found else ""
 
     def __post_init__(self) -> None:
-        if problems := [*self._not_allowed(), *self._contradictions(), *self._wrong_hardening()]:
+        if problems := [*out_of_range(self), *self._contradictions(), *self._wrong_hardening()]:
             raise SettingsError(problems)
-
-    def _not_allowed(self) -> Iterator[str]:
-        for setting in fields(self):
-            name, value, allowed = setting.name, getattr(self, setting.name), setting.metadata
-            if "low" in allowed and not allowed["low"] <= value <= allowed["high"]:
-                limits = f"{shown(allowed['low'])} to {shown(allowed['high'])}"
-                yield f"{name} is {shown(value)}; allowed is {limits}"
-            if "choices" in allowed and value not in allowed["choices"]:
-                yield f"{name} is {value!r}; allowed is " + ", ".join(map(repr, allowed["choices"]))
 
     def _contradictions(self) -> Iterator[str]:
         if self.worker_timeout % timedelta(seconds=1):
@@ -344,8 +336,3 @@ class Deployment(GivenFields):
                 "second_factor is True, but the stack creates no user pool; require it in your own pool, and"
                 " remove second_factor"
             )
-
-
-def shown(value: object) -> str:
-    """Return a value as messages and docs show it: durations in seconds."""
-    return f"{value.total_seconds():.12g} s" if isinstance(value, timedelta) else str(value)

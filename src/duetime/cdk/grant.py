@@ -23,7 +23,7 @@ from duetime.cdk.rights import (
 from duetime.cdk.tables import Tables
 from duetime.errors import InvalidIdentifier
 from duetime.model.quota import has_quotas
-from duetime.settings import Settings
+from duetime.settings import Made, Settings
 
 READS = ("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query")
 """No Scan, which reads every tenant's rows, and no index without a tenant in its key, such as `due`."""
@@ -70,7 +70,9 @@ def grant_redrive(
 ) -> None:
     """Grant the rights, and set the environment with which `Scheduler.from_env` finds undelivered inputs."""
     rights = [read_undelivered(tables.jobs.table_arn), send(failures.queue_arn)]
-    _grant(function, rights, replace(_names(settings), failure_queue=failures.queue_url))
+    names = _names(settings)
+    made = replace(names.made, failure_queue=failures.queue_url)
+    _grant(function, rights, replace(names, made=made))
 
 
 def _checked(tenants: Sequence[str]) -> list[str]:
@@ -151,10 +153,9 @@ def caller_settings(settings: Settings) -> Settings:
 
 def _names(settings: Settings) -> Settings:
     """Return only the deployment's names; so several grants to one function set equal variables."""
-    return replace(
-        Settings(prefix=settings.prefix),
-        actions_table=settings.actions_table,
-        jobs_table=settings.jobs_table,
+    return Settings(
+        prefix=settings.prefix,
+        made=Made(actions_table=settings.made.actions_table, jobs_table=settings.made.jobs_table),
         tenants=settings.tenants,
         check_types=settings.check_types,
     )

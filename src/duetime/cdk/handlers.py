@@ -16,7 +16,8 @@ from shutil import copytree, ignore_patterns
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
-from duetime.cdk.deployment import Deployment, shown
+from duetime._setting_fields import shown
+from duetime.cdk.deployment import Deployment
 from duetime.cdk.install import install
 from duetime.cdk.requirements import Requirements
 from duetime.errors import DuetimeError

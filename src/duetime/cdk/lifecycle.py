@@ -47,7 +47,7 @@ class Lifecycle(Construct):
             environment=replace(
                 settings,
                 run_counts=settings.run_counts and deployment.api,
-                failure_queue=resources.failures.queue_url,
+                made=replace(settings.made, failure_queue=resources.failures.queue_url),
             ).to_env(),
             rights=[
                 *read_stream(tables.action_stream),

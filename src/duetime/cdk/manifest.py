@@ -47,7 +47,10 @@ class Deploy(Construct):
         wakes: Wakes,
     ) -> None:
         super().__init__(scope, construct_id)
-        actions, jobs = table_arn(self, settings.actions_table), table_arn(self, settings.jobs_table)
+        actions, jobs = (
+            table_arn(self, settings.made.actions_table),
+            table_arn(self, settings.made.jobs_table),
+        )
         spec = FunctionSpec(
             name=f"{settings.prefix}deploy",
             about="checks the tables' format, publishes manifests and reconciles jobs at each deploy",

@@ -68,8 +68,8 @@ class Monitored:
             },
             last_queues=[_name(queue.queue_name) for queue in queues if not queue.redrive_policy],
             tables={
-                settings.actions_table: actions_shape(due_order=settings.due_order),
-                settings.jobs_table: JOBS,
+                settings.made.actions_table: actions_shape(due_order=settings.due_order),
+                settings.made.jobs_table: JOBS,
             },
             apis=[_name(api.name) for api in constructs if isinstance(api, apigateway.CfnRestApi)],
             has_canary=settings.enabled and bool(deployment.canary),

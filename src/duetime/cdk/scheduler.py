@@ -106,8 +106,11 @@ class Duetime(Construct):
         self.deployment = deployment
         self.settings = settings = replace(
             created,
-            actions_table=deployment.restored_table("actions") or created.actions_table,
-            jobs_table=deployment.restored_table("jobs") or created.jobs_table,
+            made=replace(
+                created.made,
+                actions_table=deployment.restored_table("actions") or created.made.actions_table,
+                jobs_table=deployment.restored_table("jobs") or created.made.jobs_table,
+            ),
         )
         problems = [
             *contradictions(settings, deployment),

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import Field
 from typing import Any
 
-from duetime.cdk.context import BEGIN, chosen
+from duetime._setting_fields import settings_in
+from duetime.cdk.context import BEGIN
 from duetime.cdk.deployment import Deployment
 from duetime.settings import Settings
 
@@ -23,7 +24,7 @@ Group = Sequence[tuple[type[Settings | Deployment], Field[Any]]]
 
 def groups() -> Mapping[str, Group]:
     """Return each group by its name: settings with their classes; the last group has all others."""
-    by_name = {field.name: (kind, field) for kind in (Settings, Deployment) for field in chosen(kind)}
+    by_name = {field.name: (kind, field) for kind in (Settings, Deployment) for field in settings_in(kind)}
     named = {
         "Begin": [by_name.pop(name) for name in BEGIN],
         "Operate": [by_name.pop(name) for name in OPERATE],

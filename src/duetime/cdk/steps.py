@@ -77,17 +77,18 @@ class StepFunctions(Construct):
             *self._wakes.let_set_timers(),
         ]
         self._code = Bundle.for_deployment(resources.deployment).code()
-        sleeps_from = _sleeps_from(resources.deployment)
         self._settings = replace(
-            resources.settings, app="", queues=resources.queue_urls, sleeps_from=sleeps_from
-        )
-        self._settings_to_wake = replace(
-            self._wakes.settings,
+            resources.settings,
             app="",
+            made=replace(resources.settings.made, queues=resources.queue_urls),
+        )
+        self._made = replace(
+            self._wakes.settings.made,
             queues=resources.queue_urls,
             failure_queue=resources.failures.queue_url,
-            sleeps_from=sleeps_from,
+            sleeps_from=_sleeps_from(resources.deployment),
         )
+        self._settings_to_wake = replace(self._wakes.settings, app="", made=self._made)
         TimerResources(self, "Timers", resources.settings)
         self.dispatch = self._dispatch()
         self.sweep = self._sweep()
@@ -101,7 +102,7 @@ class StepFunctions(Construct):
             "turns a timer's wake into a due message, and plans and starts jobs",
             [*self._to_plan, *let_start_by_events(self._tables.actions.table_arn)],
             timeout=timedelta(seconds=30),
-            settings=replace(self._settings, sleeps_from=1),
+            settings=self._settings,
             retries=2,
             memory_share=DISPATCH_MEMORY_SHARE,
         )
@@ -124,7 +125,7 @@ class StepFunctions(Construct):
                 *let_follow(self._tables.actions.table_arn),
             ],
             timeout=timedelta(seconds=55),
-            settings=replace(self._settings_to_wake, canary=canary),
+            settings=replace(self._settings_to_wake, made=replace(self._made, canary=canary)),
             retries=0,
         )
         self._wakes.accept_timers(sweep)
@@ -149,7 +150,10 @@ class StepFunctions(Construct):
                 take_from(queue.queue_arn),
             ],
             timeout=CATCH_UP_TIMEOUT,
-            settings=replace(self._settings_to_wake, queue_visibility=visibility_of(CATCH_UP_TIMEOUT)),
+            settings=replace(
+                self._settings_to_wake,
+                made=replace(self._made, queue_visibility=visibility_of(CATCH_UP_TIMEOUT)),
+            ),
             retries=1,
             sends_to_own_queue=True,
         )
@@ -178,7 +182,10 @@ class StepFunctions(Construct):
             ],
             timeout=timedelta(seconds=60),
             settings=replace(
-                self._settings_to_wake, sleeps_from=_sleeps_from(self._resources.deployment, ARM_MEMORY_SHARE)
+                self._settings_to_wake,
+                made=replace(
+                    self._made, sleeps_from=_sleeps_from(self._resources.deployment, ARM_MEMORY_SHARE)
+                ),
             ),
             memory_share=ARM_MEMORY_SHARE,
         )

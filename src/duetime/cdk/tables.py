@@ -39,11 +39,11 @@ class Tables(Construct):
         self._settings, self._keep = settings, deployment.keep_data
         self._is_replica = deployment.replica
         shape, restored = actions_shape(due_order=settings.due_order), deployment.restored_table
-        self.actions = self._either("Actions", shape, settings.actions_table, restored("actions"))
-        self.jobs = self._either("Jobs", JOBS, settings.jobs_table, restored("jobs"))
+        self.actions = self._either("Actions", shape, settings.made.actions_table, restored("actions"))
+        self.jobs = self._either("Jobs", JOBS, settings.made.jobs_table, restored("jobs"))
         actions, jobs = (
-            restored("actions") or settings.actions_table,
-            restored("jobs") or settings.jobs_table,
+            restored("actions") or settings.made.actions_table,
+            restored("jobs") or settings.made.jobs_table,
         )
         self.action_stream = self._stream(self.actions, actions, deployment.actions_stream)
         self.job_stream = self._stream(self.jobs, jobs, deployment.jobs_stream)

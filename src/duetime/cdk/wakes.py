@@ -38,8 +38,8 @@ class TimerResources(Construct):
 
     def __init__(self, scope: Construct, construct_id: str, settings: Settings) -> None:
         super().__init__(scope, construct_id)
-        ScheduleGroup(self, "Group", name=settings.schedule_group)
-        ScheduleGroup(self, "Jobs", name=settings.job_group)
+        ScheduleGroup(self, "Group", name=settings.made.schedule_group)
+        ScheduleGroup(self, "Jobs", name=settings.made.job_group)
 
 
 class WakeRole(Construct):
@@ -90,19 +90,20 @@ class Wakes(Construct):
         )
         self._dispatch = dispatch
         failures = stack.format_arn(service="sqs", resource=prefix + FAILURES)
-        groups = [settings.schedule_group, settings.job_group]
+        groups = [settings.made.schedule_group, settings.made.job_group]
         self._role = WakeRole(
             self, "Wake", groups=groups, functions=[dispatch], failures=failures, key=key
         ).role
         self.are_timers_set = settings.timers == "eventbridge"
-        self._timers = _scheduler_arn(self, "schedule", f"{settings.schedule_group}/*")
-        self._schedules = _scheduler_arn(self, "schedule", f"{settings.job_group}/*")
+        self._timers = _scheduler_arn(self, "schedule", f"{settings.made.schedule_group}/*")
+        self._schedules = _scheduler_arn(self, "schedule", f"{settings.made.job_group}/*")
         bus = "" if settings.event_bus == DEFAULT_BUS else f"{settings.event_bus}/"
         self.rules_arn = stack.format_arn(service="events", resource="rule", resource_name=f"{bus}{prefix}*")
         """The ARN pattern of jobs' rules, which functions create later. The default bus is not named."""
-        self.settings = replace(
-            settings, dispatch_arn=dispatch, timer_role_arn=self._role.role_arn, timer_dlq_arn=failures
+        made = replace(
+            settings.made, dispatch_arn=dispatch, timer_role_arn=self._role.role_arn, timer_dlq_arn=failures
         )
+        self.settings = replace(settings, made=made)
         """The settings of a function that sets wakes."""
 
     def let_set_timers(self) -> list[iam.PolicyStatement]:

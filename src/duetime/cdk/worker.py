@@ -43,8 +43,11 @@ class WorkerFunction(Construct):
         settings = replace(
             resources.settings,
             app=handlers.app,
-            queues=resources.worker_queue_urls,  # a freed slot wakes actions of other workers too
-            queue_visibility=visibility_of(deployment.worker_timeout),
+            made=replace(
+                resources.settings.made,
+                queues=resources.worker_queue_urls,  # a freed slot wakes actions of other workers too
+                queue_visibility=visibility_of(deployment.worker_timeout),
+            ),
         )
         spec = FunctionSpec(
             name=f"{settings.prefix}work-{handlers.worker}",

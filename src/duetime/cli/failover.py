@@ -148,7 +148,7 @@ def _compare(arguments: argparse.Namespace, settings: Settings) -> int:
     from duetime.standby.compare import all_rows, compare  # noqa: PLC0415 - as above
 
     former = clients.dynamodb(region=arguments.compare)
-    found = compare(all_rows(former, settings.actions_table), action_store(settings))
+    found = compare(all_rows(former, settings.made.actions_table), action_store(settings))
     if arguments.json:
         print_json(found.to_json())
         return 0

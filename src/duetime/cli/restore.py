@@ -127,8 +127,8 @@ def _held(arguments: argparse.Namespace) -> HeldRows:
     from duetime.restore.restore import HeldRows  # noqa: PLC0415 - as above
 
     settings = _deployed(arguments)
-    chosen = replace(settings, actions_table=arguments.actions or settings.actions_table)
-    return HeldRows(chosen, SystemClock())
+    made = replace(settings.made, actions_table=arguments.actions or settings.made.actions_table)
+    return HeldRows(replace(settings, made=made), SystemClock())
 
 
 def _list(arguments: argparse.Namespace) -> int:

@@ -116,7 +116,7 @@ class InProcessCloud(ABC):
         self._wake = wake
         self.open_tables(settings)
         self.bookmarks, self.routes = MemoryBookmarks(), MemoryRoutes()
-        self.queues = MemoryQueues(clock, settings.queue_visibility, on_send=wake)
+        self.queues = MemoryQueues(clock, settings.made.queue_visibility, on_send=wake)
         self.timers = MemoryTimers()
         self.job_wakes = MemoryJobWakes(clock)
         self._instance = instance
@@ -168,7 +168,7 @@ class InProcessCloud(ABC):
         """Use other settings, as the functions do after a deploy; names of tables and groups stay."""
         self.settings = settings
         self.use_due_shards(settings.due_shards)
-        self.queues.visibility = settings.queue_visibility
+        self.queues.visibility = settings.made.queue_visibility
         self.usage_quotas = UsageQuotas(self.usage_counts, self.clock, settings)
         self._publish = Publish(EventSelection(self.job_store, self.routes, settings=settings), self.bus)
         timers = WheelTimers() if settings.timers == "wheel" else self._own_timers

@@ -54,7 +54,7 @@ def make_handler(
         worker_concurrency,
     )
     access = Access(backends.grants, backends.audit_trail, clock)
-    waiting = backends.waiting_failures if settings.failure_queue else None
+    waiting = backends.waiting_failures if settings.made.failure_queue else None
     details = Details(api, backends.bookmarks, waiting, runbook)
     health = Health(probes(backends.store, backends.bookmarks), details)
     api_handler = make_api(api, health, access, prefix=settings.api_prefix)

@@ -125,7 +125,7 @@ class LocalCloud:
             lock = CallLock()
             if self.options.data is not None:
                 saved = undo.enter_context(saved_tables(self.options.data, lock))
-                self.found = found_actions(saved.items(self.settings.actions_table), self._clock)
+                self.found = found_actions(saved.items(self.settings.made.actions_table), self._clock)
             emulator = Emulator(lock, self._clock)
             emulator.start()
             undo.callback(emulator.stop)
@@ -196,7 +196,7 @@ class LocalCloud:
                 [f"events is {settings.events!r}; this cloud was started with {self.settings.events!r}"]
             )
         needs_queue = app.manifest.deployed(high_priority=settings.high_priority).has_high_queue
-        if needs_queue and not any(map(is_high_queue, self.settings.queues)):
+        if needs_queue and not any(map(is_high_queue, self.settings.made.queues)):
             raise SettingsError(
                 ["a high priority needs a second queue, and this cloud was started without one; restart it"]
             )

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import TextIO
 
-from duetime.environment import PREFIX
+from duetime.environment import PREFIX, variable_of
 from duetime.local.addresses import REGION
-from duetime.settings import Settings
+from duetime.settings import VARIABLES, Settings
 
 _AWS: Mapping[str, str | None] = {
     "AWS_ACCESS_KEY_ID": "local",
@@ -60,8 +59,7 @@ class Environment:
 
     def use(self, settings: Settings) -> None:
         """Set these settings, so that ``Scheduler.from_env`` in a handler finds them as in a Lambda."""
-        absent: dict[str, str | None] = {PREFIX + field.name.upper(): None for field in fields(Settings)}
-        self._put(absent | settings.to_env())
+        self._put({**dict.fromkeys(map(variable_of, VARIABLES)), **settings.to_env()})
 
     def restore(self) -> None:
         """Restore the previous variables."""

@@ -120,13 +120,13 @@ class EventSources:
         self._functions = functions
         self._lock, self._options = lock, options
         self._clock, self._sqs, dynamodb = SystemClock(), clients.sqs(), clients.dynamodb()
-        dead_letters = DeadLetters(self._sqs, settings.failure_queue)
+        dead_letters = DeadLetters(self._sqs, settings.made.failure_queue)
         streams = [
             self._stream(reader, dynamodb, dead_letters)
             for reader in (
-                _Reader(settings.actions_table, names.function("arm"), FILTERS),
-                _Reader(settings.actions_table, names.function("publish"), action_filters(settings)),
-                _Reader(settings.jobs_table, names.function("publish"), job_filters(settings)),
+                _Reader(settings.made.actions_table, names.function("arm"), FILTERS),
+                _Reader(settings.made.actions_table, names.function("publish"), action_filters(settings)),
+                _Reader(settings.made.jobs_table, names.function("publish"), job_filters(settings)),
             )
         ]
         notifies = settings.events != "off"
@@ -144,7 +144,7 @@ class EventSources:
                     options.concurrency,
                     batch=settings.worker_batch,
                 )
-                for high in filter(is_high_queue, settings.queues)
+                for high in filter(is_high_queue, settings.made.queues)
             ),
             self._queue(names.due_queue(SYSTEM_WORKER), names.function("catch-up"), 1),
             *(
@@ -161,7 +161,7 @@ class EventSources:
         self._bus = LocalEventBus(self._invocations, self._sqs, doubles=options.timers.doubles)
         expiries = (
             ExpiryPoller(dynamodb, table, lock, self._clock)
-            for table in (settings.actions_table, settings.jobs_table)
+            for table in (settings.made.actions_table, settings.made.jobs_table)
         )
         self._pollers = (*streams, schedules, self._invocations, *self._queues, *expiries)
         for listener in (

@@ -51,28 +51,32 @@ class Stack:
         return deployed, rollout.publish(manifest)
 
     def _make(self, settings: Settings, *, has_high_queue: bool) -> Settings:
-        self._make_table(tables.actions_shape(due_order=settings.due_order), settings.actions_table)
-        self._make_table(tables.JOBS, settings.jobs_table)
+        self._make_table(tables.actions_shape(due_order=settings.due_order), settings.made.actions_table)
+        self._make_table(tables.JOBS, settings.made.jobs_table)
         failures = self._make_failure_queue()
-        url = self._make_queue(self._names.due_queue(self._names.worker), settings.queue_visibility)
-        system = self._make_queue(self._names.due_queue(SYSTEM_WORKER), settings.queue_visibility)
+        url, system = (
+            self._make_queue(self._names.due_queue(worker), settings.made.queue_visibility)
+            for worker in (self._names.worker, SYSTEM_WORKER)
+        )
         high = high_queue_of(self._names.worker)
         high_url = {}
-        if has_high_queue or high in settings.queues:
-            high_url[high] = self._make_queue(self._names.due_queue(high), settings.queue_visibility)
-        for group in (settings.schedule_group, settings.job_group, self._names.pass_group):
+        if has_high_queue or high in settings.made.queues:
+            high_url[high] = self._make_queue(self._names.due_queue(high), settings.made.queue_visibility)
+        for group in (settings.made.schedule_group, settings.made.job_group, self._names.pass_group):
             self._make_group(group)
         self._make_bus(settings.event_bus)
         for name, rate in (("sweep", settings.sweep_rate), ("catch-up", settings.catch_up_rate)):
             self._make_pass(name, system_jobs.rate_expression(rate))
-        return replace(
-            self._make_notifications(settings),
+        settings = self._make_notifications(settings)
+        made = replace(
+            settings.made,
             queues={DEFAULT_WORKER: url, self._names.worker: url, SYSTEM_WORKER: system, **high_url},
             failure_queue=failures,
             dispatch_arn=self._names.function("dispatch"),
             timer_role_arn=self._names.timer_role,
             timer_dlq_arn=queue_arn(self._names.failure_queue),
         )
+        return replace(settings, made=made)
 
     def _queue_url(self, name: str) -> str:
         with suppress(self._sqs.exceptions.QueueDoesNotExist):
@@ -103,7 +107,9 @@ class Stack:
         if settings.events == "off":
             return settings
         url = self._make_queue(self._names.notifications, NOTIFY_TIMEOUT + _BEYOND_TIMEOUT)
-        return LocalNotifications(self._names.notifications).make(replace(settings, notification_queue=url))
+        return LocalNotifications(self._names.notifications).make(
+            replace(settings, made=replace(settings.made, notification_queue=url))
+        )
 
     def _make_queue(self, name: str, visibility: timedelta) -> str:
         url, failures = self._queue_url(name), queue_arn(self._names.failure_queue)

@@ -94,7 +94,7 @@ def is_forged(row: Action, settings: Settings) -> bool:
     """Return whether a row has a type that duetime alone writes, and duetime has not written it."""
     if row.type != CANARY:
         return row.type == DEADLINE and (row.tenant_id != SYSTEM_TENANT or row.job is not None)
-    begun = instant.floor(created_at(row.id), settings.canary or timedelta(minutes=1))
+    begun = instant.floor(created_at(row.id), settings.made.canary or timedelta(minutes=1))
     written = canary_row(begun, settings, 1)
     return (row.ref, row.nominal_at) != (written.ref, written.nominal_at)
 

@@ -156,7 +156,7 @@ class Gather:
         settings = self._settings
         jobs = DynamoJobStore(
             clients.dynamodb(),
-            settings.actions_table,
+            settings.made.actions_table,
             self._tables.previous_jobs,
             due_shards=settings.due_shards,
         )
@@ -223,7 +223,7 @@ _REJECTED = 400
 
 def rows_of(settings: Settings) -> RestoredRows:
     """Return the rows of the settings' actions table."""
-    return RestoredRows(clients.dynamodb(), settings.actions_table, due_shards=settings.due_shards)
+    return RestoredRows(clients.dynamodb(), settings.made.actions_table, due_shards=settings.due_shards)
 
 
 def _entries_since(trail: AuditTrail, tenant_id: TenantId, since: datetime) -> Iterator[AuditEntry]:
@@ -256,8 +256,8 @@ def find_tables(
         UnfitTable: a table cannot be adopted, or its restore point is unknown.
     """
     shapes = {
-        "actions": (actions, settings.actions_table, actions_shape(due_order=settings.due_order)),
-        "jobs": (jobs, settings.jobs_table, JOBS),
+        "actions": (actions, settings.made.actions_table, actions_shape(due_order=settings.due_order)),
+        "jobs": (jobs, settings.made.jobs_table, JOBS),
     }
     points, previous = list[datetime](), dict[str, str]()
     for kind, (name, deployed, shape) in shapes.items():

@@ -73,8 +73,11 @@ class Restore:
         self._tables = find_tables(deployed, clock, actions=actions, jobs=jobs, restored_to=restored_to)
         self._settings = replace(
             deployed,
-            actions_table=actions or deployed.actions_table,
-            jobs_table=jobs or deployed.jobs_table,
+            made=replace(
+                deployed.made,
+                actions_table=actions or deployed.made.actions_table,
+                jobs_table=jobs or deployed.made.jobs_table,
+            ),
         )
         self._clock, self._reads_logs = clock, reads_logs
         self._backends = AwsBackends(self._settings, clock)
@@ -118,11 +121,11 @@ class Restore:
         )
 
     def _check_format(self) -> None:
-        found = DeployedTables(clients.dynamodb(), self._settings.jobs_table).format()
+        found = DeployedTables(clients.dynamodb(), self._settings.made.jobs_table).format()
         if found not in {FORMAT, None} or (found is None and self._tables.jobs):
             raise UnfitTable(
-                f"the table {self._settings.jobs_table} has the format {found}; allowed is {FORMAT}. Name a"
-                " jobs table of duetime, and use the version of duetime that wrote it"
+                f"the table {self._settings.made.jobs_table} has the format {found}; allowed is {FORMAT}."
+                " Name a jobs table of duetime, and use the version of duetime that wrote it"
             )
 
     def _gather(self) -> Gathered:
@@ -164,10 +167,10 @@ class Restore:
         settings, tables, client = self._settings, self._tables, clients.dynamodb()
         if tables.actions:
             shape = actions_shape(due_order=settings.due_order)
-            tagged = [tables.previous_actions or settings.jobs_table, settings.jobs_table]
+            tagged = [tables.previous_actions or settings.made.jobs_table, settings.made.jobs_table]
             yield "actions", RestoredTable(client, tables.actions, shape, self._clock), tagged
         if tables.jobs:
-            tagged = [tables.previous_jobs or settings.actions_table, settings.actions_table]
+            tagged = [tables.previous_jobs or settings.made.actions_table, settings.made.actions_table]
             yield "jobs", RestoredTable(client, tables.jobs, JOBS, self._clock), tagged
 
     def _lines(self) -> Mapping[str, str]:
@@ -181,7 +184,7 @@ class Restore:
 
     def _settle_job(self, ref: JobRef) -> None:
         """Free the job's lock, move its cursor to now, and set its wakes on EventBridge."""
-        free_lock(clients.dynamodb(), self._settings.jobs_table, ref)
+        free_lock(clients.dynamodb(), self._settings.made.jobs_table, ref)
 
         def write() -> Conflict | None:
             job = self._backends.jobs.get(ref)

@@ -205,7 +205,8 @@ class RunFailover:
         if found != FORMAT:
             raise BackendMisconfigured(
                 "DynamoDB",
-                f"{self.settings.jobs_table} in {self.target} has the format {found}; allowed is {FORMAT}",
+                f"{self.settings.made.jobs_table} in {self.target} has the format {found};"
+                f" allowed is {FORMAT}",
                 "Add a replica of both tables there, as the page on disasters describes",
             )
 

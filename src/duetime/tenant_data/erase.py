@@ -63,12 +63,12 @@ class Erase:
         self._by, self._reason, self._keep_audit, self._wait = by, reason, keep_audit, wait
         client = clients.dynamodb()
         self._backends = AwsBackends(settings, clock, client)
-        self._progress = Progress(client, settings.jobs_table, self._tenant_id)
+        self._progress = Progress(client, settings.made.jobs_table, self._tenant_id)
         self._tables: Mapping[str, TenantItems] = {
-            "actions": TenantItems(client, settings.actions_table, self._tenant_id),
-            "jobs": TenantItems(client, settings.jobs_table, self._tenant_id),
+            "actions": TenantItems(client, settings.made.actions_table, self._tenant_id),
+            "jobs": TenantItems(client, settings.made.jobs_table, self._tenant_id),
         }
-        self._pauses = TenantPauses(client, settings.jobs_table, self._tenant_id)
+        self._pauses = TenantPauses(client, settings.made.jobs_table, self._tenant_id)
         self._undelivered = UndeliveredOf(
             self._backends.undelivered.store, self._backends.jobs.get, self._tenant_id
         )
@@ -130,7 +130,7 @@ class Erase:
         stop = StopWork(self._backends, self._clock, self._settings, by=position.by, counts=position.stopped)
         order = _ORDER[min(position.round, FIRST_ERASE)]
         for name in order[order.index(position.table) :]:
-            table, jobs = self._tables[name], self._settings.jobs_table
+            table, jobs = self._tables[name], self._settings.made.jobs_table
             step = Round(name, table, self._backends.jobs, jobs, stop=stop, progress=self._progress)
             step(position, until, note)
         if position.round != STOP:

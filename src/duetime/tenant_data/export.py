@@ -84,10 +84,10 @@ class Export:
         client = clients.dynamodb()
         self._retention = settings.audit_retention
         self._backends = AwsBackends(settings, clock, client)
-        self._pauses = TenantPauses(client, settings.jobs_table, self._tenant_id)
+        self._pauses = TenantPauses(client, settings.made.jobs_table, self._tenant_id)
         self._tables = {
-            "actions": TenantItems(client, settings.actions_table, self._tenant_id),
-            "jobs": TenantItems(client, settings.jobs_table, self._tenant_id),
+            "actions": TenantItems(client, settings.made.actions_table, self._tenant_id),
+            "jobs": TenantItems(client, settings.made.jobs_table, self._tenant_id),
         }
 
     def __call__(self, note: Callable[[str], None] = lambda _line: None) -> Report:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from duetime.testing.table_sync import TableSync
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
-_NAMES = ("prefix", "actions_table", "jobs_table", "schedule_group", "job_group")
+_NAMES = ("prefix", "made.actions_table", "made.jobs_table", "made.schedule_group", "made.job_group")
 """The settings that name a deployment's data."""
 _FRACTION = timedelta(seconds=1)
 """A worker sleeps for the last fraction of a second; here its delivery waits for the clock."""
@@ -163,10 +164,11 @@ class SimulatedCloud:
 
     def _check_names(self, settings: Settings) -> None:
         for name in _NAMES:
-            now, new = getattr(self._settings, name), getattr(settings, name)
+            now, new = map(attrgetter(name), (self._settings, settings))
             if now != new:
-                problem = f"a deploy cannot change {name} from {now!r} to {new!r}: make another cloud"
-                raise Unsupported(problem)
+                raise Unsupported(
+                    f"a deploy cannot change {name} from {now!r} to {new!r}: make another cloud"
+                )
 
     def send_event(
         self,

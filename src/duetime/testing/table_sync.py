@@ -35,7 +35,7 @@ class TableSync:
     def __init__(self, client: DynamoDBClient, settings: Settings, memory: MemoryStore) -> None:
         self._client, self._memory, self._settings = client, memory, settings
         self.store = DynamoStore(
-            client, settings.actions_table, due_shards=settings.due_shards, due_order=settings.due_order
+            client, settings.made.actions_table, due_shards=settings.due_shards, due_order=settings.due_order
         )
         self._items: dict[ActionRef, Item] = {}
         self._rows: dict[ActionRef, Action] = {}
@@ -57,7 +57,7 @@ class TableSync:
         for row in self._memory.rows():
             if self._rows.get(row.ref) != row:
                 item = to_item(row, due_order=self._settings.due_order)
-                self._client.put_item(TableName=self._settings.actions_table, Item=item)
+                self._client.put_item(TableName=self._settings.made.actions_table, Item=item)
                 self._items[row.ref], self._rows[row.ref] = item, row
 
     def commit(self, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -80,5 +80,5 @@ class TableSync:
             ) from error
 
     def _all(self) -> list[Item]:
-        pages = self._client.get_paginator("scan").paginate(TableName=self._settings.actions_table)
+        pages = self._client.get_paginator("scan").paginate(TableName=self._settings.made.actions_table)
         return [item for page in pages for item in page["Items"] if is_row(item)]

@@ -22,5 +22,5 @@ def create_tables(client: DynamoDBClient) -> None:
     """
     settings = Settings.from_env()
     actions = actions_shape(due_order=settings.due_order)
-    for shape, name in ((actions, settings.actions_table), (JOBS, settings.jobs_table)):
+    for shape, name in ((actions, settings.made.actions_table), (JOBS, settings.made.jobs_table)):
         client.create_table(**create_table_request(shape, name))

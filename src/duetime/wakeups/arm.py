@@ -95,7 +95,7 @@ class Arm:
         pending = [action for change in listed if (action := change.became_pending)]
         is_full = len(listed) >= FULL_BATCH
         may_sleep = self._may_sleep(pending, now) and not is_full
-        fewest = self._settings.sleeps_from
+        fewest = self._settings.made.sleeps_from
         at_once = CALLS_AT_ONCE if self._map is not map else 1
         sleep = PhaseSleep(self._clock, stop_at, fewest=fewest, at_once=at_once) if may_sleep else None
         near, far = self._near_and_far(pending)

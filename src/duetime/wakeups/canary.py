@@ -25,7 +25,7 @@ class Canary:
         Raises:
             BackendUnavailable: it may not be scheduled.
         """
-        now, every = self._clock.now(), self._settings.canary
+        now, every = self._clock.now(), self._settings.made.canary
         if not (every and self._settings.enabled):
             return False
         begun = instant.floor(now, every)

@@ -60,7 +60,7 @@ class Dispatch:
         Raises:
             BackendUnavailable: the queue did not take it; the wake may be repeated.
         """
-        start, fewest = self._settings.start, self._settings.sleeps_from
+        start, fewest = self._settings.start, self._settings.made.sleeps_from
         sleep = PhaseSleep(self._clock, fewest=fewest) if self._in_phase else None
         send_wake(message, self._queues, self._routes, self._clock, start=start, sleep=sleep)
         return delay_until(message.due_at, self._clock.now(), start)

@@ -178,7 +178,7 @@ class DueScanner:
     def _phase_sleep(self, stop_at: datetime) -> PhaseSleep | None:
         if not self._in_phase:
             return None
-        fewest = self._settings.sleeps_from
+        fewest = self._settings.made.sleeps_from
         return PhaseSleep(self._clock, stop_at, fewest=fewest, longest=WHEEL_SLEEPS, in_turn=CALLS_IN_TURN)
 
     def _remember(self, woken: _ScannedWindow, now: datetime) -> None:

@@ -74,7 +74,10 @@ class ClaimRun:
             return None
         if isinstance(claim, ClaimWon) and turn and turn.failure:
             claim = replace(claim, failure=turn.failure)
-        if isinstance(claim, ClaimWon) and self._settings.queue_visibility > self._settings.lease + _SLACK:
+        if (
+            isinstance(claim, ClaimWon)
+            and self._settings.made.queue_visibility > self._settings.lease + _SLACK
+        ):
             self._heartbeat.hide(delivery, delivery.queue or self._handlers.worker)
         return claim
 

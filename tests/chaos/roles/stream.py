@@ -16,7 +16,7 @@ from tests.chaos.roles.service import LOOK_EACH, invocation, no_metrics, repeat,
 
 
 def serve(settings: Settings, words: Words) -> None:
-    source = StreamSource(settings.actions_table, Path(words.directory, "places.json"))
+    source = StreamSource(settings.made.actions_table, Path(words.directory, "places.json"))
     handler = arm.make_handler(settings, metrics=no_metrics)
     repeat(lambda: source.deliver(handler), LOOK_EACH)
 

@@ -27,7 +27,7 @@ LOSE, DOUBLE = 0.04, 0.08
 def serve(settings: Settings, words: Words) -> None:
     handler = work.make_handler(settings, app.handler_set, instance=words.name, metrics=no_metrics)
     draw = Random(words.seed)  # noqa: S311 - simulated faults
-    repeat(Queue(settings.queues["default"], handler, draw).turn, LOOK_EACH)
+    repeat(Queue(settings.made.queues["default"], handler, draw).turn, LOOK_EACH)
 
 
 class Context:
