@@ -101,10 +101,10 @@ interface Answer<T> {
 }
 
 /** What the API answered with; a refusal and silence are a Problem. */
-export async function call<T>(asked: Promise<Answer<T>>): Promise<T> {
+export async function call<T>(request: Promise<Answer<T>>): Promise<T> {
   let answer: Answer<T>;
   try {
-    answer = await asked;
+    answer = await request;
   } catch (error) {
     if (error instanceof Problem || (error instanceof DOMException && error.name === "AbortError"))
       throw error;

@@ -67,12 +67,12 @@ export function href(...parts: (string | Query)[]): string {
   const last = parts.at(-1);
   const query = typeof last === "object" ? last : {};
   const path = parts.filter((each) => typeof each === "string").map(encodeURIComponent);
-  const asked = new URLSearchParams(
+  const text = new URLSearchParams(
     Object.entries(query)
       .filter(([, value]) => value !== null && value !== undefined && value !== "" && value !== false)
       .map(([name, value]) => [name, String(value)]),
   ).toString();
-  return `#/${path.join("/")}${asked ? `?${asked}` : ""}`;
+  return `#/${path.join("/")}${text ? `?${text}` : ""}`;
 }
 
 /** Goes there; with replace, the way back does not come by here. */

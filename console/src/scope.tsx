@@ -11,7 +11,7 @@ export type Scope = "tenant" | "system";
 /** Whether an address may have this scope. */
 export const isScope = (value: string) => value === "tenant" || value === "system";
 
-export function scopeAsked(): Scope {
+export function scopeInAddress(): Scope {
   return place.value.query.get("scope") === "system" && can("system") ? "system" : "tenant";
 }
 

@@ -165,7 +165,9 @@ def test_another_tenant_does_not_see_it(reader_of, cloud, stored_action):
 
 def test_a_viewer_has_no_button_that_changes(reader_of, cloud, stored_action):
     page = go(reader_of(cloud.url, **signed_in("eve", groups="viewers")), stored_action)
-    expect(page.get_by_role("button", name=re.compile("Reschedule|Cancel|Redrive|Ask it"))).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("Reschedule|Cancel|Redrive|Request it"))).to_have_count(
+        0
+    )
     expect(part(page, "Payload").get_by_text("[redacted]")).to_be_visible()
 
 
@@ -230,11 +232,11 @@ def test_a_cancel_requests_the_stop_of_a_running_action(reader, acme):
     running = acme.schedule(Wait(seconds=800), at=NOW)
     page = go(reader, running)
     expect(status(page)).to_contain_text("running", timeout=AT_LAST)
-    button(page, "Ask it to stop…").click()
-    dialog = page.get_by_role("dialog", name="Ask this action to stop?")
+    button(page, "Request it to stop…").click()
+    dialog = page.get_by_role("dialog", name="Request this action to stop?")
     expect(dialog).to_contain_text("This cannot be undone.")
-    button(dialog, "Ask it to stop").click()
-    expect(page.get_by_text("wait was asked to stop")).to_be_visible()
+    button(dialog, "Request it to stop").click()
+    expect(page.get_by_text("wait was requested to stop")).to_be_visible()
     expect(status(page)).to_contain_text("cancelled", timeout=AT_LAST)
     assert acme.get(running.id).status is Status.CANCELLED
 

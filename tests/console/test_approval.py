@@ -61,5 +61,5 @@ def test_a_rejection_needs_a_reason(reader, cloud, waiting):
 def test_operators_without_the_permission_see_the_question_and_no_buttons(reader_of, cloud, waiting):
     page = go(reader_of(cloud.url, **signed_in(groups="operators")), waiting)
     expect(page.locator(".head-facts")).to_contain_text("Refund 900 € for o-1?")
-    expect(button(page, "Ask it to stop…")).to_be_visible()
+    expect(button(page, "Request it to stop…")).to_be_visible()
     expect(button(page, "Approve…")).to_have_count(0)

@@ -116,7 +116,7 @@ def test_pending_members_are_counted_and_then_cancelled(reader, cloud):
     assert len(list(cloud.scheduler().batches.members("cancelling-2027", status="pending", limit=100))) == 60
     assert flaws(page) == []
     dialog.get_by_role("button", name="Cancel 60 actions").click()
-    expect(dialog.get_by_text("60 actions are cancelled or were asked to stop.")).to_be_visible()
+    expect(dialog.get_by_text("60 actions are cancelled or were requested to stop.")).to_be_visible()
     dialog.get_by_role("button", name="Close", exact=True).click()
     expect(bar(page, "cancelling-2027")).to_have_attribute("aria-valuenow", "60", timeout=AT_LAST)
     assert cloud.scheduler().batches.get("cancelling-2027").counts.cancelled == 60

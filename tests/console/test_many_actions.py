@@ -23,7 +23,7 @@ def test_matching_actions_are_counted_and_then_cancelled(reader, cloud, actions)
     expect(dialog.locator(".examples").get_by_role("listitem")).to_have_count(3)
     assert statuses(cloud, "order:41") == [Status.PENDING] * 3
     dialog.get_by_role("button", name="Cancel 3 actions").click()
-    expect(dialog).to_contain_text("3 actions are cancelled or were asked to stop.")
+    expect(dialog).to_contain_text("3 actions are cancelled or were requested to stop.")
     assert statuses(cloud, "order:41") == [Status.CANCELLED] * 3
     assert scheduler.get(actions["pending"].id).status is Status.PENDING
     dialog.get_by_role("button", name="Close").click()

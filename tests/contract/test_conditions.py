@@ -86,7 +86,7 @@ PENDING = replace(fresh(STORE), generation=7)
 RUN = replace(transition.started(PENDING, terms()), fence=8)
 FAILED = replace(PENDING, status=Status.FAILED, attempt=1, kept_until=EXPIRY)
 KEYED = {"concurrency_key": {"S": "invoice-17"}}
-ASKED = {"cancel_requested_at": at(NOON)}
+CANCEL_REQUESTED = {"cancel_requested_at": at(NOON)}
 TERMS = HandOverTerms(
     at=NOON, times_out_at=NOON + HOUR, waits_until=NOON + 2 * MINUTE, beat_seconds=60, key="key"
 )
@@ -174,13 +174,13 @@ OF_ACTIONS = {
     "hand over": Table(
         conditions.hand_over(RUN, TERMS),
         to_item(RUN),
-        (ASKED, KEYED, {"handed_over": {"N": "7"}}),
+        (CANCEL_REQUESTED, KEYED, {"handed_over": {"N": "7"}}),
         (*PROCESSING_MINE, {"handed_over": {"N": "8"}}, {"handed_over": {"N": "9"}}),
     ),
     "heartbeat by token": Table(
         conditions.beat(HANDED_OVER, NOON + 3 * MINUTE, now=ENDS_AT, progress=HALF),
         to_item(HANDED_OVER),
-        (ASKED, {"lease_until": at(ENDS_AT + TICK)}, {"lease_until": at(NOON + 3 * MINUTE)}),
+        (CANCEL_REQUESTED, {"lease_until": at(ENDS_AT + TICK)}, {"lease_until": at(NOON + 3 * MINUTE)}),
         (
             *PROCESSING_MINE,
             *around("handed_over", 8),
@@ -189,17 +189,17 @@ OF_ACTIONS = {
             {"lease_until": None},
         ),
     ),
-    "report": Table(conditions.report(RUN, HALF), to_item(RUN), (ASKED, KEYED), PROCESSING_MINE),
+    "report": Table(conditions.report(RUN, HALF), to_item(RUN), (CANCEL_REQUESTED, KEYED), PROCESSING_MINE),
     "checkpoint": Table(
         conditions.checkpoint(RUN, Checkpoint("2", 8, 3)),
         to_item(RUN),
-        (ASKED, stored(8, 2), stored(7, 9)),
+        (CANCEL_REQUESTED, stored(8, 2), stored(7, 9)),
         (*PROCESSING_MINE, stored(8, 3), stored(8, 4)),
     ),
     "settle by token": Table(
         conditions.settle(HANDED_OVER, replace(end(Status.EXECUTED), **COMPLETION)),
         to_item(HANDED_OVER),
-        (ASKED, KEYED, {"lease_until": at(ENDS_AT + TICK)}),
+        (CANCEL_REQUESTED, KEYED, {"lease_until": at(ENDS_AT + TICK)}),
         (
             *PROCESSING_MINE,
             *around("handed_over", 8),
@@ -216,17 +216,23 @@ OF_ACTIONS = {
             *around("handed_over", 8),
             {"lease_until": at(ENDS_AT)},
             {"lease_until": None},
-            ASKED,
+            CANCEL_REQUESTED,
         ),
     ),
     "settle": Table(
-        conditions.settle(RUN, end(Status.EXECUTED)), to_item(RUN), (ASKED, KEYED), PROCESSING_MINE
+        conditions.settle(RUN, end(Status.EXECUTED)), to_item(RUN), (CANCEL_REQUESTED, KEYED), PROCESSING_MINE
     ),
     "retry": Table(
-        conditions.settle(RUN, end(Status.PENDING)), to_item(RUN), (KEYED,), (*PROCESSING_MINE, ASKED)
+        conditions.settle(RUN, end(Status.PENDING)),
+        to_item(RUN),
+        (KEYED,),
+        (*PROCESSING_MINE, CANCEL_REQUESTED),
     ),
     "ask to cancel": Table(
-        change_conditions.ask_to_cancel(RUN, **CHANGE), to_item(RUN), (ASKED, KEYED), PROCESSING_MINE
+        change_conditions.ask_to_cancel(RUN, **CHANGE),
+        to_item(RUN),
+        (CANCEL_REQUESTED, KEYED),
+        PROCESSING_MINE,
     ),
     "cancel": Table(
         change_conditions.cancel(PENDING, **CHANGE, kept_until=EXPIRY),

@@ -26,8 +26,8 @@ def jobs(bench):
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What was asked for at once, so that all of it is waited for together."""
+class Requests:
+    """What was requested at once, so that all of it is waited for together."""
 
     triggered: Action
     catch_up: Action
@@ -39,7 +39,7 @@ def requested(bench, jobs):
     order = {"Source": "shop", "DetailType": "OrderPlaced", "Detail": json.dumps({"order": "o-<17>"})}
     jobs.pause(HOURLY, reason="stock-taking")
     put = bench.client("events").put_events(Entries=[order])
-    return Asked(jobs.trigger(HOURLY), jobs.trigger("duetime-catch-up"), put["Entries"][0]["EventId"])
+    return Requests(jobs.trigger(HOURLY), jobs.trigger("duetime-catch-up"), put["Entries"][0]["EventId"])
 
 
 def runs(jobs, name, *statuses):

@@ -59,7 +59,7 @@ def test_opentelemetry_is_not_loaded_without_tracing():
 
 def test_no_span_or_attributes_without_tracing(monkeypatch):
     monkeypatch.setitem(sys.modules, "opentelemetry.trace", None)
-    begun = [spans.span(spans.SCHEDULE, lambda: pytest.fail("asked")) for _ in range(2)]
+    begun = [spans.span(spans.SCHEDULE, lambda: pytest.fail("the parent was read")) for _ in range(2)]
     assert begun[0] is begun[1]
     with begun[0] as span:
         span.about(an_action(CARRIED))

@@ -41,7 +41,7 @@ class RecordedJob:
             self.runs.append((run.trigger.value, run.nominal_at, run.now()))
             if self.lasts:
                 self.cloud.advance(self.lasts.popleft())
-                self.stop_if_asked(run)
+                self.stop_if_cancel_requested(run)
             if self.fails:
                 self.fails -= 1
                 raise ConnectionError("out of paper")
@@ -50,7 +50,7 @@ class RecordedJob:
         app.job(*cadences, name=self.name, **options)(press)
         return app
 
-    def stop_if_asked(self, run):
+    def stop_if_cancel_requested(self, run):
         """Stop the run as the heartbeat does by the real clock."""
         if self.cloud.scheduler.get(run.id).cancel_requested_at:
             run.stop.set()

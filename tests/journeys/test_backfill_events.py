@@ -69,7 +69,7 @@ def test_a_pause_a_resume_and_a_cancel_have_one_event_each(recorded):
         recorded.cloud.advance(minutes=1)
         seen.extend(words(recorded))
 
-    recorded.stop_if_asked = operate
+    recorded.stop_if_cancel_requested = operate
     begin(recorded, at_once=1)
     recorded.cloud.advance(minutes=5)
     assert seen == ["started", "paused", "resumed", "cancelled"]

@@ -127,7 +127,7 @@ class TestABackfill:
         recorded = RecordedJob(every(minutes=10))
         recorded.cloud.advance(hours=1)
         recorded.lasts.extend([SECOND] * 20)
-        recorded.stop_if_asked = lambda _run: seen.append(
+        recorded.stop_if_cancel_requested = lambda _run: seen.append(
             sum(not row.status.is_final for row in rows_of(recorded))
         )
         begin(recorded, MIDNIGHT - 2 * HOUR, at_once=at_once)
@@ -314,13 +314,13 @@ class TestAnOperator:
 
     def test_has_running_runs_stop(self, recorded):
         recorded.lasts.append(2 * SECOND)
-        stop = recorded.stop_if_asked
+        stop = recorded.stop_if_cancel_requested
 
         def cancel(run):
             recorded.cloud.jobs.cancel_backfill(NAME)
             stop(run)
 
-        recorded.stop_if_asked = cancel
+        recorded.stop_if_cancel_requested = cancel
         begin(recorded, at_once=1)
         recorded.cloud.advance(minutes=2)
         assert (only(recorded).cancelled, only(recorded).executed) == (1, 0)
@@ -543,7 +543,7 @@ class TestACrash:
         begin(recorded, at_once=3)
         recorded.lasts.extend([SECOND, SECOND, SECOND, SECOND])
         hooked.hooks["find_backfill"] = only_in_passes
-        recorded.stop_if_asked = lambda _run: None
+        recorded.stop_if_cancel_requested = lambda _run: None
         recorded.cloud.advance(minutes=9)
         recorded.lasts.clear()
         recorded.cloud.advance(minutes=9)

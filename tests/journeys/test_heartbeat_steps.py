@@ -92,7 +92,7 @@ def test_a_run_that_has_lost_its_lease_does_not_begin_within_its_time(watch):
         assert not watch.heartbeat.still_holds(watched)
 
 
-def test_a_beat_stops_a_run_that_was_taken_over_or_asked_to_cancel(watch, store):
+def test_a_beat_stops_a_run_that_was_taken_over_or_whose_cancel_was_requested(watch, store):
     with watch.watching() as watched:
         watch.heartbeat.look_after(watched)
         assert not watch.stop.is_set()

@@ -173,7 +173,9 @@ def test_an_event_of_a_dropped_job_starts_nothing():
 
 def test_events_are_not_lost_while_the_job_is_busy():
     recorded = RecordedJob(on_event("kb", "Uploaded"), lasts=[MINUTE])
-    recorded.stop_if_asked = lambda _run: [recorded.cloud.send_event("kb", "Uploaded", {}) for _ in range(5)]
+    recorded.stop_if_cancel_requested = lambda _run: [
+        recorded.cloud.send_event("kb", "Uploaded", {}) for _ in range(5)
+    ]
     recorded.cloud.send_event("kb", "Uploaded", {})
     recorded.cloud.advance(minutes=5)
     assert len(recorded.ended) == 6
@@ -182,7 +184,9 @@ def test_events_are_not_lost_while_the_job_is_busy():
 
 def test_events_of_a_busy_job_with_skip_are_recorded():
     recorded = RecordedJob(on_event("kb", "Uploaded"), overlap="skip", lasts=[MINUTE])
-    recorded.stop_if_asked = lambda _run: [recorded.cloud.send_event("kb", "Uploaded", {}) for _ in range(5)]
+    recorded.stop_if_cancel_requested = lambda _run: [
+        recorded.cloud.send_event("kb", "Uploaded", {}) for _ in range(5)
+    ]
     recorded.cloud.send_event("kb", "Uploaded", {})
     assert len(recorded.ended) == 1
     assert [reason for _, reason in recorded.skipped()] == ["overlap"] * 5

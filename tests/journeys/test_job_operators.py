@@ -50,14 +50,14 @@ class TestATrigger:
             refused.append(str(conflict.value))
 
         recorded = RecordedJob(every(minutes=10), lasts=[MINUTE])
-        recorded.stop_if_asked = trigger_meanwhile
+        recorded.stop_if_cancel_requested = trigger_meanwhile
         recorded.cloud.advance(minutes=10)
         running = "press-print.000001.20260303T001000Z"
         assert refused == [f"cannot trigger job press-print: {running} is running, and its overlap is 'skip'"]
 
     def test_while_it_runs_waits_under_queue_one(self):
         recorded = RecordedJob(every(minutes=10), overlap="queue_one", lasts=[MINUTE])
-        recorded.stop_if_asked = lambda _run: (
+        recorded.stop_if_cancel_requested = lambda _run: (
             recorded.cloud.jobs.trigger(recorded.name),
             recorded.cloud.advance(minutes=1),
         )

@@ -146,7 +146,7 @@ DEAD_FOR = USUAL.lease + USUAL.clock_skew
 class Mortal(RecordedJob):
     """Its first run is killed."""
 
-    def stop_if_asked(self, _run):
+    def stop_if_cancel_requested(self, _run):
         raise Killed
 
     def live(self, span):
@@ -197,15 +197,15 @@ def test_a_changed_policy_applies_to_later_actions():
 def deployed_in_mid_run(overlap):
     """A job whose policy a deploy changes at 00:25 while the run of 00:10 is in progress, until 00:45."""
     recorded = RecordedJob(every(minutes=10), overlap="allow", lasts=[15 * MINUTE])
-    stop_if_asked = recorded.stop_if_asked
+    stop_if_cancel_requested = recorded.stop_if_cancel_requested
 
     def deploy_meanwhile(run):
-        recorded.stop_if_asked = stop_if_asked
+        recorded.stop_if_cancel_requested = stop_if_cancel_requested
         recorded.deploy(every(minutes=10), overlap=overlap)
         recorded.cloud.advance(minutes=20)
-        stop_if_asked(run)
+        stop_if_cancel_requested(run)
 
-    recorded.stop_if_asked = deploy_meanwhile
+    recorded.stop_if_cancel_requested = deploy_meanwhile
     recorded.cloud.advance(hours=1)
     return recorded
 
@@ -245,7 +245,7 @@ def test_a_retry_that_holds_the_lock_waits_for_runs_that_began_without_it_under_
         recorded.deploy(every(minutes=10), overlap="skip", retry=once_more)
         recorded.cloud.advance(minutes=20)
 
-    recorded.stop_if_asked = deploy_meanwhile
+    recorded.stop_if_cancel_requested = deploy_meanwhile
     recorded.cloud.advance(minutes=40)
     assert recorded.begun[:3] == at(10, 20, 10)
     assert recorded.runs[2][2] >= MIDNIGHT + 41 * MINUTE
@@ -267,7 +267,7 @@ def test_a_waiting_run_of_a_paused_job_runs_and_new_ones_are_skipped():
         recorded.cloud.jobs.pause(recorded.name, reason="no paper")
         recorded.cloud.advance(minutes=15)
 
-    recorded.stop_if_asked = pause_meanwhile
+    recorded.stop_if_cancel_requested = pause_meanwhile
     recorded.cloud.advance(minutes=50)
     assert recorded.begun == at(10, 20)
     assert recorded.skipped() == [(item, "paused") for item in at(30, 40)]

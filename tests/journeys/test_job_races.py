@@ -274,7 +274,7 @@ class TestWhatIsLeftForLater:
         planned = len(recorded.rows)
         recorded.lasts.extend([timedelta(0)] * planned)
         seen = []
-        recorded.stop_if_asked = lambda run: seen.append((run.nominal_at, len(recorded.rows)))
+        recorded.stop_if_cancel_requested = lambda run: seen.append((run.nominal_at, len(recorded.rows)))
         recorded.cloud.advance(minutes=planned - 1)
         assert max(seen) > (grid(MIDNIGHT, MINUTE, planned)[-1], planned)
 

@@ -17,12 +17,12 @@ ENDED = LEASE + SKEW + TICK
 
 
 def test_a_successor_of_a_dead_worker_honours_the_request_to_cancel(skewed):
-    def asked_and_dies(name):
+    def is_cancelled_and_dies(name):
         if name == "first":
             skewed.cloud.store.ask_to_cancel(skewed.row, by="ann", at=skewed.clock.now())
             raise WorkerDied
 
-    skewed.does = asked_and_dies
+    skewed.does = is_cancelled_and_dies
     with pytest.raises(WorkerDied):
         skewed.worker("first")()
     skewed.clock.wait_until(NOON + ENDED)

@@ -55,7 +55,7 @@ def take_over(store, run):
 
 
 @pytest.mark.parametrize(("change", "is_stopped"), [(None, False), (ask_to_cancel, True), (take_over, True)])
-def test_a_report_of_progress_stops_a_run_that_was_taken_over_or_asked_to_stop(
+def test_a_report_of_progress_stops_a_run_that_was_taken_over_or_whose_cancel_was_requested(
     store, run, change, is_stopped
 ):
     if change:
@@ -70,7 +70,7 @@ def checkpoints_of(store, run, stage=CommitStage.OPEN):
     return RunCheckpoints(run, store, commit), commit.stop
 
 
-def test_a_checkpoint_of_a_run_that_was_asked_to_stop_is_stored_and_stops_it(store, run):
+def test_a_checkpoint_of_a_run_whose_cancel_was_requested_is_stored_and_stops_it(store, run):
     ask_to_cancel(store, run)
     store_checkpoint, stop = checkpoints_of(store, run)
     store_checkpoint("1")

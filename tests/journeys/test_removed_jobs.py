@@ -51,7 +51,7 @@ class TestADroppedJob:
 
     def test_lets_started_runs_end(self, recorded):
         recorded.lasts.append(5 * MINUTE)
-        recorded.stop_if_asked = lambda _run: recorded.cloud.deploy(App())
+        recorded.stop_if_cancel_requested = lambda _run: recorded.cloud.deploy(App())
         recorded.cloud.advance(hours=1)
         assert (recorded.begun, recorded.ended) == (at(10), at(10))
         assert recorded.job.running is None

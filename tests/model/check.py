@@ -9,7 +9,6 @@ from tests.model.guards import ALL, Guard
 from tests.model.protocol import Protocol
 from tests.model.search import Checked, Model, search
 from tests.model.states import (
-    ASKED,
     ENDED,
     FAILED,
     LAST_INSTANT,
@@ -18,6 +17,7 @@ from tests.model.states import (
     PROCESSING,
     RUNNING,
     SETTLING,
+    UNSURE,
     Row,
     State,
     Step,
@@ -43,9 +43,9 @@ class Scenario:
 
 SCENARIOS = (
     Scenario("workers die", 3, ("death", "put")),
-    Scenario("workers die while a caller asks them to stop", 2, ("ask", "death", "put")),
+    Scenario("workers die while a caller requests a cancel", 2, ("ask", "death", "put")),
     Scenario("callers cancel and reschedule", 2, ("cancel", "put", "reschedule")),
-    Scenario("callers ask a run to stop and redrive it", 2, ("ask", "put", "redrive")),
+    Scenario("callers request the cancel of a run and redrive it", 2, ("ask", "put", "redrive")),
     Scenario("requests arrive late", 2, ("cancel", "late", "reschedule"), loses=False),
     Scenario("requests to runs arrive late", 2, ("ask", "late", "redrive"), loses=False),
     Scenario("dismissals arrive late", 2, ("dismiss", "late", "redrive"), loses=False),
@@ -133,8 +133,8 @@ def _broken_by_a_run(before: State, old: Row, new: Row) -> Iterator[str]:
         yield "a run's due time does not change under it"
     if old.status is PENDING and old.due > before.now:
         yield "nothing runs before it is due"
-    if old.status is PENDING and old.requested:
-        yield "what was asked to stop is not run again"
+    if old.status is PENDING and old.cancel_requested:
+        yield "an action whose cancel was requested is not run again"
     if old.status is PENDING and _has_expired(before, old):
         yield "no run begins after the expiry"
 
@@ -165,7 +165,7 @@ def _has_its_wake(state: State, row: Row) -> bool:
 
 def _is_held(state: State, row: Row) -> bool:
     return row.handed == row.run or any(
-        worker.run == row.run and worker.phase in {ASKED, RUNNING, SETTLING} for worker in state.workers
+        worker.run == row.run and worker.phase in {UNSURE, RUNNING, SETTLING} for worker in state.workers
     )
 
 

@@ -35,7 +35,7 @@ class Guard(StrEnum):
     SETTLE_FENCE = "settle: the fence is mine"
     SETTLE_ENDS_LEASE = "settle: the lease ends"
     FINAL_LEAVES_DUE_INDEX = "settle: a final row leaves the due index"
-    RETRY_NO_CANCEL = "settle for retry: no cancel was asked for"
+    RETRY_NO_CANCEL = "settle for retry: no cancel was requested"
     RETRY_GENERATION = "settle for retry: the next generation"
     RETRY_IN_DUE_INDEX = "settle for retry: stays in the due index"
     COMMIT_PROCESSING = "settle by commit: processing"
@@ -94,7 +94,7 @@ BREAKS_WITHOUT = {
     Guard.SETTLE_FENCE: "a run that was taken over settles its successor's",
     Guard.SETTLE_ENDS_LEASE: "only with 'take over: processing': a settled action runs again",
     Guard.FINAL_LEAVES_DUE_INDEX: "sweeps read settled rows for ever",
-    Guard.RETRY_NO_CANCEL: "a run with a request to cancel runs again",
+    Guard.RETRY_NO_CANCEL: "a run whose cancel was requested runs again",
     Guard.RETRY_GENERATION: "nothing arms the next attempt",
     Guard.RETRY_IN_DUE_INDEX: "a lost wake loses the action",
     Guard.COMMIT_PROCESSING: "a repeated commit is applied twice",

@@ -114,7 +114,7 @@ class Worker(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A deploy or an operator at work: what is asked for, the job as it was read, and when."""
+    """A deploy or an operator at work: what is requested, the job as it was read, and when."""
 
     requested: str
     job: Job

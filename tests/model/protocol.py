@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from duetime.model.action import Status
 from tests.model.guards import ALL, Guard
 from tests.model.states import (
-    ASKED,
     CANCELLED,
     COMMITTED,
     ENDED,
@@ -27,6 +26,7 @@ from tests.model.states import (
     RUNNING,
     SETTLING,
     SKIPPING,
+    UNSURE,
     Heartbeat,
     Row,
     State,
@@ -80,7 +80,7 @@ class Protocol(World):
             )
         if "death" in state.left:
             yield Step("a worker dies", now_is(Worker(), less(state, "death")._replace(has_died=True)))
-        if worker.phase is ASKED:
+        if worker.phase is UNSURE:
             yield Step("a claim is repeated", now_is(self._recognised(state.row, worker), state))
             return
         if worker.phase is SETTLING:
@@ -184,7 +184,7 @@ class Protocol(World):
         outcomes = [Status.EXECUTED, FAILED]
         outcomes += [COMMITTED] if self._commits else []
         outcomes += [PENDING] if row.attempts < MOST_ATTEMPTS else []
-        outcomes += [CANCELLED] if row.requested else []
+        outcomes += [CANCELLED] if row.cancel_requested else []
         for outcome in outcomes:
             settled = self._settled(state, worker, outcome)
             if settled is not state:
@@ -248,7 +248,7 @@ class Protocol(World):
         ended = row._replace(status=outcome, lease=None if self.has(Guard.SETTLE_ENDS_LEASE) else row.lease)
         if outcome is not PENDING:
             return write(state, self.final(ended))
-        if row.requested and self.has(Guard.RETRY_NO_CANCEL):
+        if row.cancel_requested and self.has(Guard.RETRY_NO_CANCEL):
             return state
         again = ended._replace(
             due=min(state.now + 1, LAST_INSTANT),
@@ -303,4 +303,4 @@ def _order(worker: Worker) -> tuple[object, ...]:
 def _won(name: str, after: State, taken: Row, now_is: Placing) -> Iterator[Step]:
     holder = Worker(RUNNING, taken.fence, taken.run, is_live=True)
     yield Step(name, now_is(holder, after))
-    yield Step(f"{name}, the answer is lost", now_is(holder._replace(phase=ASKED), after))
+    yield Step(f"{name}, the answer is lost", now_is(holder._replace(phase=UNSURE), after))

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from duetime.model.action import Status
 from tests.model.slots_guards import ALL_OF_SLOTS, SlotGuard
 from tests.model.slots_states import (
-    ASKED,
     CLAIMING,
     ENDED,
     EVICTING,
@@ -29,6 +28,7 @@ from tests.model.slots_states import (
     SETTLING,
     TAILING,
     TAKING,
+    UNSURE,
     Row,
     Slots,
     State,
@@ -108,7 +108,7 @@ class SlotsProtocol(TailSteps):
             TAKING: self._take,
             JOINING: self._join,
             CLAIMING: self._claim,
-            ASKED: self._ask_again,
+            UNSURE: self._claim_again,
             RUNNING: self._run,
             SETTLING: self._settle_again,
             FREEING: self._read_to_free,
@@ -265,9 +265,9 @@ class SlotsProtocol(TailSteps):
         after = with_row(state, place, claimed)
         runs = Worker(RUNNING, place, claimed.fence, claimed.run, is_live=True, token=row.fence)
         yield Step("claim", now_is(runs, after))
-        yield Step("claim, the answer is lost", now_is(runs._replace(phase=ASKED), after))
+        yield Step("claim, the answer is lost", now_is(runs._replace(phase=UNSURE), after))
 
-    def _ask_again(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
+    def _claim_again(self, state: State, worker: Worker, now_is: Placing) -> Iterator[Step]:
         row = state.rows[worker.action]
         is_mine = row is not None and row.status is PROCESSING and row.nonce == worker.run
         runs = worker._replace(phase=RUNNING, fence=row.fence) if is_mine else worker.idle

@@ -7,7 +7,7 @@ from duetime.model.action import Status
 PENDING, PROCESSING, EXECUTED = Status.PENDING, Status.PROCESSING, Status.EXECUTED
 LIVE, ENDED = "live", "ended"
 IDLE, READ, TAKING, JOINING, CLAIMING = "idle", "read", "taking", "joining", "claiming"
-ASKED, RUNNING, SETTLING = "asked", "running", "settling"
+UNSURE, RUNNING, SETTLING = "unsure", "running", "settling"
 FREEING, MOVING, EVICTING = "freeing", "moving", "evicting"
 TAILING, PUTTING, LOOKING, MARKING = "tailing", "putting", "looking", "marking"
 READING_TAIL, LEAVING, FILLING, REMARKING = "reading the tail", "leaving", "filling", "remarking"

@@ -7,7 +7,7 @@ from duetime.model.action import Status
 PENDING, PROCESSING, FAILED, CANCELLED = Status.PENDING, Status.PROCESSING, Status.FAILED, Status.CANCELLED
 LAST_INSTANT, MOST_ATTEMPTS = 1, 2
 LIVE, ENDED = "live", "ended"
-IDLE, LOOKING, ASKED, RUNNING, SETTLING = "idle", "looking", "asked", "running", "settling"
+IDLE, LOOKING, UNSURE, RUNNING, SETTLING = "idle", "looking", "unsure", "running", "settling"
 SKIPPING = "skipping"
 HANDING = "handing"
 """A hand-over whose answer was lost is repeated: the run does nothing else."""
@@ -28,7 +28,7 @@ class Row(NamedTuple):
     run: int = 0
     lease: str | None = None
     attempts: int = 0
-    requested: bool = False
+    cancel_requested: bool = False
     in_due_index: bool = True
     expires: bool = False
     """Whether the row is removed after its retention."""
@@ -88,7 +88,7 @@ class Heartbeat(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything there is; `left` counts what may still go wrong or be asked for."""
+    """Everything there is; `left` counts what may still go wrong or be requested."""
 
     now: int
     row: Row | None

@@ -82,7 +82,7 @@ WRITES = {
     "release": change_conditions.release(HELD, released(HELD, now=NOON, unmet="its predecessor failed")),
     "defer": change_conditions.defer(ROW, NOON + HOUR, "a pause"),
     "skip": change_conditions.end_pending(
-        ROW, skipped(ROW, SkipReason.REQUESTED, note="asked", by=CALLER, at=NOON, kept_until=EXPIRY)
+        ROW, skipped(ROW, SkipReason.REQUESTED, note="requested", by=CALLER, at=NOON, kept_until=EXPIRY)
     ),
 }
 GUARDS_BY_TEXT = {

@@ -131,7 +131,7 @@ class World:
             return row
         if row.fence != read.fence and self.has(Guard.ASK_AS_READ):
             return row
-        return row._replace(requested=True)
+        return row._replace(cancel_requested=True)
 
     def _reschedule(self, _state: State, row: Row, read: Row | Late) -> Row:
         if row.status is not PENDING and self.has(Guard.RESCHEDULE_PENDING):
@@ -153,7 +153,7 @@ class World:
             due=state.now,
             generation=row.generation + self.has(Guard.REDRIVE_GENERATION),
             attempts=0,
-            requested=False,
+            cancel_requested=False,
             in_due_index=self.has(Guard.REDRIVE_IN_DUE_INDEX),
             expires=not self.has(Guard.REDRIVE_NO_EXPIRY),
             expiry=None,

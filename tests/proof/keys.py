@@ -22,7 +22,7 @@ class Key:
     def schedule(self, scheduler, at, other=None):
         """Schedule its errand, or another one instead, which its tenant should not do.
 
-        What is answered is what was asked for.
+        The answer is for what was requested.
         """
         request = other or self.errand
         answer = scheduler.schedule(request, at=at, idempotency_key=self.name, idempotency_ttl=self.ttl)

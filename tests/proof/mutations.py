@@ -473,7 +473,7 @@ GUARDS = {
     "a slot is passed on after the settle": freed_before_the_settle,
     "a commit with an old fence writes nothing": with_commits_unfenced,
     "messages of an action that waits do not multiply": without_ends_of_chains,
-    "who was asked to stop is not run again": with_cancels_forgotten,
+    "an action whose cancel was requested is not run again": with_cancels_forgotten,
     "runs without the lock count as its holders": without_looking_for_runs_without_lock,
     "a run is counted once": with_repeats_counted,
     "a part of a pass that hangs leaves the others their share": without_shares_of_a_pass,

@@ -79,7 +79,7 @@ Holds(condition, q) ==
     [] condition = "GENERATION_IS_AS_READ"          -> row.generation = q.generation
     [] condition = "LEASE_HAS_ENDED"         -> row.lease # None /\ row.lease < q.ended_before
     [] condition = "LEASE_IS_NOT_LATER"      -> row.lease # None /\ row.lease <= q.until
-    [] condition = "NO_CANCEL_WAS_REQUESTED" -> ~row.asked
+    [] condition = "NO_CANCEL_WAS_REQUESTED" -> ~row.cancel_requested
     [] condition = "IS_NOT_DISMISSED"        -> row.dismissed = None \/ q.sees_dismissal
     [] condition = "NOT_HANDED_OVER"         -> row.handed < q.fence
     [] condition = "IS_HANDED_OVER"          -> row.handed = q.fence
@@ -111,8 +111,8 @@ Strays(q) ==
 After(q) ==
   CASE q.write = "schedule" ->
          [status |-> "pending", due |-> q.due, tried |-> q.due, expires |-> q.expires, generation |-> 1, fence |-> 0,
-          lease |-> None, nonce |-> None, asked |-> FALSE, dismissed |-> None, handed |-> None, run |-> 0,
-          tries |-> 0, ends |-> 0, commits |-> 0, strays |-> FALSE, expired |-> FALSE]
+          lease |-> None, nonce |-> None, cancel_requested |-> FALSE, dismissed |-> None, handed |-> None,
+          run |-> 0, tries |-> 0, ends |-> 0, commits |-> 0, strays |-> FALSE, expired |-> FALSE]
     [] q.write \in {"claim", "take over"} ->
          [row EXCEPT !.status = "processing", !.fence = @ + Step("NEXT_FENCE"), !.lease = q.until,
                      !.nonce = q.nonce, !.run = @ + 1, !.tries = Max(@, 1),
@@ -128,15 +128,15 @@ After(q) ==
          [Released EXCEPT !.status = "pending", !.due = q.due, !.generation = @ + Step("NEXT_GENERATION"),
                           !.ends = IF Has("NEXT_GENERATION") THEN 0 ELSE @ + 1, !.strays = Strays(q)]
     [] q.write = "cancel" -> [row EXCEPT !.status = "cancelled", !.strays = q.generation # row.generation]
-    [] q.write = "ask to cancel" -> [row EXCEPT !.asked = TRUE, !.strays = q.fence # row.fence]
+    [] q.write = "ask to cancel" -> [row EXCEPT !.cancel_requested = TRUE, !.strays = q.fence # row.fence]
     [] q.write = "reschedule" ->
          [row EXCEPT !.due = q.due, !.tried = q.due, !.expires = IF Has("EXPIRY_ENDS") THEN q.expires ELSE @,
                      !.generation = @ + Step("NEXT_GENERATION"), !.strays = q.generation # row.generation]
     [] q.write = "redrive" ->
          [row EXCEPT !.status = "pending", !.due = q.due, !.expires = IF Has("EXPIRY_ENDS") THEN None ELSE @,
                      !.tried = IF Has("EXPIRY_ENDS") THEN q.due ELSE @, !.tries = 0,
-                     !.generation = @ + Step("NEXT_GENERATION"), !.asked = FALSE, !.dismissed = None,
-                     !.ends = IF Has("NEXT_GENERATION") THEN 0 ELSE @,
+                     !.generation = @ + Step("NEXT_GENERATION"), !.cancel_requested = FALSE,
+                     !.dismissed = None, !.ends = IF Has("NEXT_GENERATION") THEN 0 ELSE @,
                      !.strays = q.generation # row.generation \/ (row.dismissed # None /\ ~q.sees_dismissal)]
     [] q.write = "dismiss" -> [row EXCEPT !.dismissed = q.reason, !.strays = q.generation # row.generation]
     [] q.write = "skip" -> [row EXCEPT !.status = "skipped", !.strays = q.generation # row.generation]
@@ -169,7 +169,7 @@ Answer(w, q) ==
     [] q.write \in {"skip", "hand over"} -> Idle
     [] OTHER ->  \* a settle
          IF ~IsMet(q) /\ row.status = "processing" /\ row.fence = q.fence
-           THEN Running(q.fence, q.run, row.lease, q.begins)  \* a cancel was asked for, or an entry was rejected
+           THEN Running(q.fence, q.run, row.lease, q.begins)  \* a cancel was requested, or an entry was rejected
          ELSE Idle
 
 Knows(w, what) == worker' = [worker EXCEPT ![w] = what]
@@ -245,7 +245,7 @@ OneLiveLease ==  \* a worker has it, or a party
 OneSettleOfAGeneration == row # NoRow => row.ends <= 1
 OneCommit == row # NoRow => row.commits <= 1 /\ (row.commits = 1 => row.status = "executed")
 NoWriteStrays == row # NoRow => ~row.strays
-NoRunAfterARequestToCancel == row # NoRow => ~(row.asked /\ row.status = "pending")
+NoRunAfterARequestToCancel == row # NoRow => ~(row.cancel_requested /\ row.status = "pending")
 NoRunBeginsExpired == row # NoRow => ~row.expired
 
 Final == {"executed", "failed", "cancelled", "skipped"}

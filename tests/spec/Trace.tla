@@ -9,8 +9,8 @@ Lines == Traces[trace].lines
 At(i) == IF i <= Len(Lines) THEN Lines[i].at ELSE Lines[Len(Lines)].at
 
 Seen(r) ==
-  <<r.status, r.due, r.generation, r.fence, r.lease, r.nonce, r.asked, r.dismissed # None, r.expires,
-    r.handed>>
+  <<r.status, r.due, r.generation, r.fence, r.lease, r.nonce, r.cancel_requested, r.dismissed # None,
+    r.expires, r.handed>>
 IsOf(l, q) == q.write = l.write /\ \A name \in DOMAIN q \cap DOMAIN l : q[name] = l[name]
 
 Request(l) ==  \* by a caller or a party

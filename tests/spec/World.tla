@@ -12,7 +12,7 @@ CONSTANTS
 VARIABLE left  \* what may still happen
 vars == <<system, left>>
 
-Outcomes == {"executed", "failed"} \cup (IF row # NoRow /\ row.asked THEN {"cancelled"} ELSE {})
+Outcomes == {"executed", "failed"} \cup (IF row # NoRow /\ row.cancel_requested THEN {"cancelled"} ELSE {})
 
 Progress(w) ==  \* without a heartbeat
   \/ Claim(w, NewNonce, Clock(w) + Lease)

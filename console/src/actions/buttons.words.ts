@@ -5,13 +5,13 @@ export const say = words("actions/buttons", {
   cancel_title: "Cancel this action?",
   cancel_body: "It will not run, and that cannot be undone: to have it done after all, schedule another.",
   cancel_go: "Cancel it",
-  stop: "Ask it to stop…",
-  stop_title: "Ask this action to stop?",
+  stop: "Request it to stop…",
+  stop_title: "Request this action to stop?",
   stop_body:
     "The action is running. Its handler receives the request within seconds. If it checks " +
     "for it, it stops; otherwise it runs to its end. There is no retry. This cannot be " +
     "undone.",
-  stop_go: "Ask it to stop",
+  stop_go: "Request it to stop",
   reschedule: "Reschedule…",
   reschedule_title: "Give it another due time",
   reschedule_go: "Reschedule it",

@@ -24,9 +24,9 @@ interface Done {
 
 export async function lookUp(id: string, signal?: AbortSignal): Promise<Seen> {
   let etag = "";
-  const asked = api.GET("/actions/{action_id}", { params: { path: { action_id: id } }, signal });
+  const request = api.GET("/actions/{action_id}", { params: { path: { action_id: id } }, signal });
   const action = await call(
-    asked.then((answer) => {
+    request.then((answer) => {
       etag = answer.response.headers.get("ETag") ?? "";
       return answer;
     }),
@@ -38,10 +38,10 @@ function of(id: string, etag?: string) {
   return { path: { action_id: id }, header: etag ? { "If-Match": etag } : {} };
 }
 
-/** Cancels what is pending; asks what runs to stop. Neither can be undone. */
+/** Cancels what is pending; requests a stop of what runs. Neither can be undone. */
 export async function cancelAction(id: string, etag?: string): Promise<string> {
   const after = await call(api.DELETE("/actions/{action_id}", { params: of(id, etag) }));
-  return say(after?.status === "processing" ? "asked_to_stop" : "cancelled", { type: after?.type ?? "" });
+  return say(after?.status === "processing" ? "cancel_requested" : "cancelled", { type: after?.type ?? "" });
 }
 
 export async function reschedule({ action, etag }: Seen, when: When): Promise<Done> {

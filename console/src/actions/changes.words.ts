@@ -2,7 +2,7 @@ import { words } from "../words";
 
 export const say = words("actions/changes", {
   cancelled: "Cancelled: {type} will not run.",
-  asked_to_stop: "{type} was asked to stop; it stops when its handler looks.",
+  cancel_requested: "{type} was requested to stop; it stops when its handler looks.",
   rescheduled: "{type} is now due {at}.",
   dismissed: "{type} is dismissed: it is no longer a dead letter.",
   completed: "{type} is executed.",

@@ -51,8 +51,8 @@ function StopItem({ stop, action }: { stop: Stop; action: ActionView }) {
           {action.cadence && <p class="muted">{say("cadence", { cadence: action.cadence })}</p>}
         </Item>
       );
-    case "asked":
-      return <AskedItem entry={stop.entry} at={at} />;
+    case "change":
+      return <ChangeItem entry={stop.entry} at={at} />;
     case "cancel_requested":
       return <Item title={say("cancel_requested")} at={at} tone="is-cancelled" />;
     case "due":
@@ -82,9 +82,9 @@ const NAMED = [
   "reject",
 ] as const;
 
-function AskedItem({ entry, at }: { entry: Entry; at: number }) {
+function ChangeItem({ entry, at }: { entry: Entry; at: number }) {
   const named = NAMED.find((name) => name === entry.operation);
-  const operation = named ? say(`asked_${named}`) : entry.operation;
+  const operation = named ? say(`change_${named}`) : entry.operation;
   const due = entry.result?.due_at;
   const isOutdated = entry.status === 412;
   const detail = isOutdated ? say("outdated") : entry.result?.detail;

@@ -11,7 +11,7 @@ export type Entry = Schemas["AuditEntryView"];
 
 export type Stop = { at: number } & (
   | { kind: "scheduled"; due: string | null }
-  | { kind: "asked"; entry: Entry }
+  | { kind: "change"; entry: Entry }
   | { kind: "cancel_requested" }
   | { kind: "due" }
   | { kind: "forgotten"; n: number }
@@ -22,7 +22,7 @@ export type Stop = { at: number } & (
 
 const ORDER: Stop["kind"][] = [
   "scheduled",
-  "asked",
+  "change",
   "cancel_requested",
   "due",
   "forgotten",
@@ -32,24 +32,24 @@ const ORDER: Stop["kind"][] = [
 ];
 const SHORTEST_WAIT = 1_000;
 
-/** Whether a change that was asked for was made. */
+/** Whether a change that was requested was made. */
 export function isDone({ status }: Entry): boolean {
   return status !== null && status < 300;
 }
 
 /** All stops by time; those of one instant in the order of a life. */
 export function historyOf(action: ActionView, entries: Entry[]): Stop[] {
-  const asked = entries.filter((each) => each.operation !== "schedule");
+  const changes = entries.filter((each) => each.operation !== "schedule");
   const stops: Stop[] = [
     { kind: "scheduled", at: Date.parse(action.created_at), due: firstDue(action, entries) },
-    ...asked.map((entry): Stop => ({ kind: "asked", at: Date.parse(entry.requested_at), entry })),
-    ...attemptStops(action, asked),
+    ...changes.map((entry): Stop => ({ kind: "change", at: Date.parse(entry.requested_at), entry })),
+    ...attemptStops(action, changes),
   ];
   const nominal = Date.parse(action.nominal_at);
   const isWaitedFor = action.attempts.length > 0 || action.status === "pending";
   if (isWaitedFor && nominal <= present()) stops.push({ kind: "due", at: nominal });
-  const isTold = asked.some((each) => each.operation === "cancel" && isDone(each));
-  if (action.cancel_requested_at && !isTold) {
+  const isInChanges = changes.some((each) => each.operation === "cancel" && isDone(each));
+  if (action.cancel_requested_at && !isInChanges) {
     stops.push({ kind: "cancel_requested", at: Date.parse(action.cancel_requested_at) });
   }
   if (action.status !== "pending" && action.status !== "processing") {
@@ -70,13 +70,13 @@ function firstDue(action: ActionView, entries: Entry[]): string | null {
 
 /** The attempts as bars: an attempt waits from its due time, or from the end of the one before. */
 export function attemptBars(action: ActionView, entries: Entry[]): AttemptBar[] {
-  const asked = entries.filter((each) => each.operation !== "schedule");
+  const changes = entries.filter((each) => each.operation !== "schedule");
   return action.attempts.map((attempt, place) => {
     const before = action.attempts[place - 1];
     const queued = Date.parse(attempt.queued_at);
     const started = Date.parse(attempt.started_at);
     const ended = before && Date.parse(before.finished_at ?? before.started_at);
-    const from = ended ?? dueOf(action, asked, place) ?? queued;
+    const from = ended ?? dueOf(action, changes, place) ?? queued;
     return {
       key: attempt.started_at,
       number: attempt.number,
@@ -95,14 +95,14 @@ function endOf({ finished_at, outcome }: Attempt, next: Attempt | undefined): nu
   return outcome === "lost" && next ? Date.parse(next.started_at) : null;
 }
 
-function attemptStops(action: ActionView, asked: Entry[]): Stop[] {
+function attemptStops(action: ActionView, changes: Entry[]): Stop[] {
   const stops: Stop[] = [];
   action.attempts.forEach((attempt, place) => {
     const at = Date.parse(attempt.started_at);
     const before = action.attempts[place - 1];
     if (!before && attempt.number > 1) stops.push({ kind: "forgotten", at, n: attempt.number - 1 });
     const ended = before && Date.parse(before.finished_at ?? before.started_at);
-    const isAgain = asked.some(
+    const isAgain = changes.some(
       (each) =>
         each.operation === "redrive" &&
         ended &&
@@ -112,20 +112,20 @@ function attemptStops(action: ActionView, asked: Entry[]): Stop[] {
     if (before && ended && !isAgain && at - ended >= SHORTEST_WAIT) {
       stops.push({ kind: "waited", at, length: at - ended, isLost: before.finished_at === null });
     }
-    stops.push({ kind: "attempt", at, attempt, due: dueOf(action, asked, place) });
+    stops.push({ kind: "attempt", at, attempt, due: dueOf(action, changes, place) });
   });
   return stops;
 }
 
 /** When an attempt was due, if known: of the last, of the first, and of a rescheduled one. */
-function dueOf(action: ActionView, asked: Entry[], place: number): number | null {
+function dueOf(action: ActionView, changes: Entry[], place: number): number | null {
   const attempt = action.attempts[place] as Attempt;
   const before = action.attempts[place - 1];
   const started = Date.parse(attempt.started_at);
   const known: (string | undefined)[] = [];
   if (attempt.number === 1 && before === undefined) known.push(action.nominal_at);
   if (place === action.attempts.length - 1 && action.status !== "pending") known.push(action.due_at);
-  const set = asked.filter(
+  const set = changes.filter(
     (each) =>
       isDone(each) &&
       Date.parse(each.requested_at) <= started &&

@@ -12,7 +12,7 @@ export interface Read {
   next: string | null;
   /** Whether runs of jobs are among them. */
   includesRuns: boolean;
-  /** How many pages were asked for. */
+  /** How many pages were requested. */
   pages: number;
   /** How far a search by error or payload came: the API compares rows one by one. */
   scanned: Schemas["ScannedView"] | null;

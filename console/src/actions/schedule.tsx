@@ -91,9 +91,9 @@ async function schedule(form: FormData) {
   let isNew = true;
   // Fields that the API would fill by itself may be left out; the types made of its document do not know
   // that.
-  const asked = api.POST("/actions", { body: body as never });
+  const request = api.POST("/actions", { body: body as never });
   const action = await call(
-    asked.then((answer) => {
+    request.then((answer) => {
       isNew = answer.response.status === 201;
       return answer;
     }),

@@ -89,7 +89,7 @@ export const translation: Translation = {
   },
   "actions/changes": {
     cancelled: "Annulée : {type} ne sera pas exécutée.",
-    asked_to_stop: "{type} a été priée de s'arrêter ; elle s'arrête dès que son code le constate.",
+    cancel_requested: "{type} a été priée de s'arrêter ; elle s'arrête dès que son code le constate.",
     rescheduled: "{type} a maintenant pour échéance {at}.",
     dismissed: "{type} est classée : ce n'est plus un échec à traiter.",
     completed: "{type} est exécutée.",
@@ -179,14 +179,14 @@ export const translation: Translation = {
     for: "Échéance {at}",
     cadence: "Cadence {cadence}",
     by: "par {by}",
-    asked_cancel: "Annulation demandée",
-    asked_reschedule: "Échéance déplacée",
-    asked_redrive: "Relancée",
-    asked_dismiss: "Classée",
-    asked_complete: "Confiée, terminée",
-    asked_fail: "Confiée, mise en échec",
-    asked_approve: "Approuvée",
-    asked_reject: "Refusée",
+    change_cancel: "Annulation demandée",
+    change_reschedule: "Échéance déplacée",
+    change_redrive: "Relancée",
+    change_dismiss: "Classée",
+    change_complete: "Confiée, terminée",
+    change_fail: "Confiée, mise en échec",
+    change_approve: "Approuvée",
+    change_reject: "Refusée",
     unknown: "Nul ne sait si cela a été fait.",
     refused: "Refusé : {why}",
     outdated: "elle avait changé depuis sa lecture.",
@@ -1517,8 +1517,8 @@ export const translation: Translation = {
     soon:
       "Ce sera fait sous peu. L'élément disparaîtra alors d'ici, ou y restera avec le motif du " +
       "nouvel échec.",
-    asked: "Relance demandée : l'élément disparaîtra d'ici sous peu, ou y restera avec le motif.",
-    asked_many: {
+    requested: "Relance demandée : l'élément disparaîtra d'ici sous peu, ou y restera avec le motif.",
+    requested_many: {
       one: "Relance demandée pour {n} élément : il disparaîtra d'ici sous peu, ou y restera avec le motif.",
       other:
         "Relance demandée pour {n} éléments : ils disparaîtront d'ici sous peu, ou y resteront " +

@@ -41,8 +41,8 @@ export function JobEditorScreen() {
 function Edit({ name }: { name: string }) {
   const live = useQuery(
     async (signal) => {
-      const asked = api.GET("/jobs/{name}", { params: { path: { name } }, signal });
-      return { job: await call(asked), etag: (await asked).response.headers.get("ETag") };
+      const request = api.GET("/jobs/{name}", { params: { path: { name } }, signal });
+      return { job: await call(request), etag: (await request).response.headers.get("ETag") };
     },
     `edited job ${name}`,
     Number.POSITIVE_INFINITY,

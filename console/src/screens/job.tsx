@@ -27,9 +27,9 @@ interface Seen {
 }
 
 async function load(name: string, signal: AbortSignal): Promise<Seen> {
-  const asked = api.GET("/jobs/{name}", { params: { path: { name } }, signal });
-  const job = await call(asked);
-  return { job, etag: (await asked).response.headers.get("ETag") };
+  const request = api.GET("/jobs/{name}", { params: { path: { name } }, signal });
+  const job = await call(request);
+  return { job, etag: (await request).response.headers.get("ETag") };
 }
 
 export function JobScreen({ name }: { name: string }) {

@@ -60,7 +60,7 @@ export const mine = words("screens/jobs", {
   run_paused: "It is paused. This one run goes ahead all the same, and the pause stays.",
   run_running:
     "A run of it has not ended yet. By the job's overlap policy the new one runs beside it, " +
-    "waits for its end, is skipped, or asks it to stop.",
+    "waits for its end, is skipped, or requests it to stop.",
   run_event:
     "Events start it, and their detail is its payload. Run by hand it is given the job's own " +
     "payload instead.",

@@ -4,7 +4,7 @@ import { api, call, type Schemas } from "../api";
 import { FOR_ADMINS, kindOfNotification, NOTIFICATION_KINDS, type NotificationKind } from "../kinds.words";
 import { can } from "../me";
 import { go, href, place, type Query } from "../route";
-import { isScope, type Scope, ScopeField, scopeAsked, scopeName } from "../scope";
+import { isScope, type Scope, ScopeField, scopeInAddress, scopeName } from "../scope";
 import { Act, Field } from "../ui/act";
 import { Page, Part } from "../ui/page";
 import { type PageRead, usePages } from "../shown-pages";
@@ -23,17 +23,17 @@ type View = Schemas["NotificationView"];
 
 export function NotificationsScreen() {
   const { query } = place.value;
-  const scope = scopeAsked();
+  const scope = scopeInAddress();
   const unread = query.get("unread") === "true";
   const kind = NOTIFICATION_KINDS.find((each) => each === query.get("kind"));
-  const asked = { scope, unread, kind, language: language.value };
+  const filters = { scope, unread, kind, language: language.value };
   const read = async (at: string | undefined, signal: AbortSignal): Promise<PageRead<View>> => {
     const page = await call(
-      api.GET("/notifications", { params: { query: { ...asked, cursor: at } }, signal }),
+      api.GET("/notifications", { params: { query: { ...filters, cursor: at } }, signal }),
     );
     return { items: page.items, next: page.next_cursor };
   };
-  const key = `notifications ${JSON.stringify(asked)}`;
+  const key = `notifications ${JSON.stringify(filters)}`;
   const live = usePages<View, PageRead<View>>(read, key, EVERY);
   const unusable = unusableIn(query, {
     unread: (value) => ["true", "false"].includes(value),
@@ -41,7 +41,7 @@ export function NotificationsScreen() {
     scope: isScope,
   });
   const choose = (chosen: Query) =>
-    go(href(AT, { ...asked, language: null, scope: scope === "system" && scope, ...chosen }));
+    go(href(AT, { ...filters, language: null, scope: scope === "system" && scope, ...chosen }));
 
   return (
     <Page
@@ -82,7 +82,7 @@ export function NotificationsScreen() {
       </div>
       <UnusableNote
         unusable={unusable}
-        rest={href(AT, { ...asked, language: null, scope: scope === "system" && scope })}
+        rest={href(AT, { ...filters, language: null, scope: scope === "system" && scope })}
       />
       <Shown live={live}>
         {({ items }) => (

@@ -35,20 +35,20 @@ function useAllowed<T extends object>(
   );
 }
 
-type Asked = NonNullable<Parameters<typeof query>[0]>;
+type Filters = NonNullable<Parameters<typeof query>[0]>;
 
 function query(
-  asked: { status?: StatusFilter[]; due_after?: string; due_until?: string },
+  filters: { status?: StatusFilter[]; due_after?: string; due_until?: string },
   signal: AbortSignal,
 ): Promise<Gathered<Action>> {
   return gather(
     (cursor) =>
-      call(api.GET("/actions/query", { params: { query: { ...asked, limit: PAGE, cursor } }, signal })),
+      call(api.GET("/actions/query", { params: { query: { ...filters, limit: PAGE, cursor } }, signal })),
     MOST_PAGES,
   );
 }
 
-const ask = (asked: () => Asked) => (signal: AbortSignal) => query(asked(), signal);
+const ask = (filters: () => Filters) => (signal: AbortSignal) => query(filters(), signal);
 const away = (milliseconds: number) => new Date(present() + milliseconds).toISOString();
 
 export const useHealth = () =>

@@ -7,7 +7,7 @@ import { useQuery } from "../query";
 import { can } from "../me";
 import { Problem } from "../problem";
 import { go, href, place } from "../route";
-import { isScope, type Scope, ScopeField, scopeAsked, scopeName } from "../scope";
+import { isScope, type Scope, ScopeField, scopeInAddress, scopeName } from "../scope";
 import { written } from "../time";
 import { Act } from "../ui/act";
 import { Page, Part } from "../ui/page";
@@ -29,20 +29,20 @@ const EVERY = 15_000;
 const CHANGED_MEANWHILE = [409, 412];
 
 async function load(scope: Scope, signal?: AbortSignal): Promise<Held> {
-  const asked = api.GET(PATH, { params: { query: { scope } }, signal });
-  const view = await call(asked);
-  return { view, etag: (await asked).response.headers.get("ETag") ?? "" };
+  const request = api.GET(PATH, { params: { query: { scope } }, signal });
+  const view = await call(request);
+  return { view, etag: (await request).response.headers.get("ETag") ?? "" };
 }
 
 async function put(scope: Scope, body: Changes, etag: string): Promise<Held> {
   const params = { query: { scope }, header: { "If-Match": etag } };
-  const asked = api.PUT(PATH, { params, body });
-  const view = await call(asked);
-  return { view, etag: (await asked).response.headers.get("ETag") ?? "" };
+  const request = api.PUT(PATH, { params, body });
+  const view = await call(request);
+  return { view, etag: (await request).response.headers.get("ETag") ?? "" };
 }
 
 export function PreferencesScreen() {
-  const scope = scopeAsked();
+  const scope = scopeInAddress();
   const live = useQuery((signal) => load(scope, signal), `preferences ${scope}`, EVERY, { isKept: false });
   const choose = (chosen: Scope) => go(href("preferences", { scope: chosen === "system" && chosen }));
   return (

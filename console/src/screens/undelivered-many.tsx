@@ -78,9 +78,9 @@ function Would({ seen, kind, done }: { seen: Summary[]; kind: UndeliveredKind | 
   if (seen.length === 0) return <p>{say("would_none")}</p>;
   const n = seen.length;
   const run = async () => {
-    const asked = await redrive(kind, n, false);
+    const requested = await redrive(kind, n, false);
     done();
-    return say("asked_many", { n: asked.length });
+    return say("requested_many", { n: requested.length });
   };
   return (
     <>

@@ -18,7 +18,7 @@ export function Redrive({ each, kind = "plain" }: { each: Summary; kind?: "plain
   const run = async () => {
     const path = { undelivered_id: each.id };
     await call(api.POST("/undelivered/{undelivered_id}/redrive", { params: { path } }));
-    return say("asked");
+    return say("requested");
   };
   return (
     <Act

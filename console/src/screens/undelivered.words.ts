@@ -28,7 +28,7 @@ export const say = words("screens/undelivered", {
   does_message: "Sends the action's wake at once; an unreadable message goes back into its queue.",
   does_record: "Gives the action its wake. The sweep finds it in any case, once it is overdue.",
   does_wake: "Wakes the action or the job once more. The sweep finds it in any case.",
-  does_event: "Starts the run that the event asked for; an event that has its run makes no second one.",
+  does_event: "Starts the run that the event requested; an event that has its run makes no second one.",
   does_pass: "Only forgets it: the next pass does its work.",
   does_lifecycle: "Puts the event on the bus once more.",
   does_notification: "Puts it back into the notifications' queue.",
@@ -36,8 +36,8 @@ export const say = words("screens/undelivered", {
   redrive_name: "Redrive: {kind} of {source}",
   redrive_title: "Redrive this?",
   soon: "It will be done soon. Then it is gone from here, or it stays with the reason why it failed again.",
-  asked: "It will be redriven soon: gone from here then, or back with the reason.",
-  asked_many: {
+  requested: "It will be redriven soon: gone from here then, or back with the reason.",
+  requested_many: {
     one: "{n} will be redriven soon: gone from here then, or back with the reason.",
     other: "{n} will be redriven soon: gone from here then, or back with the reason.",
   },

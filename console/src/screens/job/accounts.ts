@@ -87,7 +87,7 @@ export async function accounts(
 export async function timesOf(job: Job, folds: Occurrence[], signal: AbortSignal): Promise<number[]> {
   const [first, last] = [folds[0], folds.at(-1)];
   if (!first || !last?.until) return [];
-  const asked = job.cadences
+  const requests = job.cadences
     .filter((each) => !isTimeless(each.text))
     .map((each) =>
       call(
@@ -103,7 +103,7 @@ export async function timesOf(job: Job, folds: Occurrence[], signal: AbortSignal
         }),
       ),
     );
-  const found = await Promise.all(asked);
+  const found = await Promise.all(requests);
   const times = found.flatMap((each) =>
     each.occurrences.flatMap(({ at }) => (at === null ? [] : [Date.parse(at)])),
   );

@@ -52,5 +52,5 @@ export const overlap = words("screens/job/acts.overlap", {
   skip: "it is skipped.",
   queue_one: "one waits, and starts when the other ends.",
   allow: "they run side by side.",
-  cancel_running: "the running one is asked to stop.",
+  cancel_running: "the running one is requested to stop.",
 });

@@ -47,8 +47,8 @@ function choose(job: Job, chosen: { day: string; hour?: string }): void {
 
 export function Calendar({ job }: { job: Job }) {
   const [scale] = useState(() => scaleOf(job));
-  const asked = place.value.query.get("day");
-  const day = isDay(asked) ? asked : today();
+  const chosen = place.value.query.get("day");
+  const day = isDay(chosen) ? chosen : today();
   const isMonth = scale === "month";
   const step = (by: number) => choose(job, { day: isMonth ? plusMonths(day, by) : plusDays(day, by) });
   return (
@@ -117,9 +117,9 @@ function Hours({ job, day, scale }: { job: Job; day: string; scale: Scale }) {
     String(hour).padStart(2, "0"),
   );
   const { counts, below } = useCounts(job, scale, hours, start, end, keyOf);
-  const asked = place.value.query.get("hour") ?? "";
+  const chosen = place.value.query.get("hour") ?? "";
   const present = day === today() ? keyOf(presentInstant()) : "00";
-  const hour = hours.includes(asked) ? asked : present;
+  const hour = hours.includes(chosen) ? chosen : present;
   const at = (key: string) => start + Number(key) * HOUR;
   const cells: Cell[] = hours.map((each) => ({
     key: each,

@@ -77,7 +77,7 @@ export function History({ name }: { name: string }) {
   );
 }
 
-interface Asked {
+interface Choice {
   status: StatusFilter | undefined;
   from: string | null;
   until: string | null;
@@ -85,13 +85,13 @@ interface Asked {
 
 async function runs(
   name: string,
-  asked: Asked,
+  choice: Choice,
   cursor: string | undefined,
   signal: AbortSignal,
 ): Promise<{ items: Run[]; next: string | null }> {
-  const { status } = asked;
-  const from = isDay(asked.from) ? justBefore(startOf(asked.from)) : undefined;
-  const until = isDay(asked.until) ? justBefore(startOf(plusDays(asked.until, 1))) : dueBy(status);
+  const { status } = choice;
+  const from = isDay(choice.from) ? justBefore(startOf(choice.from)) : undefined;
+  const until = isDay(choice.until) ? justBefore(startOf(plusDays(choice.until, 1))) : dueBy(status);
   let next: string | null | undefined = cursor;
   for (let made = 0; ; made += 1) {
     const query = { limit: made ? LARGEST : LIMIT, cursor: next ?? undefined, status, from, until };
@@ -111,7 +111,7 @@ function dueBy(status: StatusFilter | undefined): string | undefined {
   return status === "pending" ? undefined : new Date(present() + SLACK).toISOString();
 }
 
-function Filters({ name, status, from, until }: Asked & { name: string }) {
+function Filters({ name, status, from, until }: Choice & { name: string }) {
   const set = (changed: Record<string, string>) => {
     const query = Object.fromEntries(place.value.query);
     go(href("jobs", name, { ...query, ...changed }), { replace: true });
