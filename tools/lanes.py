@@ -23,7 +23,7 @@ FIRST_TRACK = (
     ("check", "make check"),
     ("contract", "make contract"),
     ("chaos", "python -m tools chaos --seconds 20 --guards ''"),
-    ("proof", "make proof SEEDS=700"),
+    ("proof", "make proof SEEDS=250"),
     ("mutation", "python -m tools mutation --sample 60"),
     ("guards", "python -m tools guards"),
     ("hours", "python -m tools hours"),

@@ -3,19 +3,17 @@
 import ast
 import json
 import re
-from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
 
 from duetime.cadence.modifiers import CadenceOptions
-from duetime.cdk import Deployment
+from duetime.cdk.setting_groups import groups
 from duetime.cli.main import parser
 from duetime.declare.job_options import JobOptions
 from duetime.jobs.jobs import Jobs
 from duetime.model.selection import Filters
-from duetime.settings import Settings
 from tests.cli.command_tree import commands_of
 from tests.docs.features_page import features
 from tools.commands import COMMANDS as CONTRIBUTORS
@@ -34,7 +32,7 @@ ROUTES = {
     for path, methods in json.loads((ROOT / "docs/openapi.json").read_text())["paths"].items()
     for method in methods
 }
-SETTINGS = {field.name for settings in (Settings, Deployment) for field in fields(settings)}
+SETTINGS = {field.name for settings in groups().values() for _, field in settings}
 TARGETS = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
 BARE = {
     "cdk deploy",

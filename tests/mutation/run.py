@@ -43,6 +43,7 @@ def main(parser: argparse.ArgumentParser) -> int:
         "--kind", choices=("conditions", "calls", "logic"), default="", help="only mutants of this kind"
     )
     parser.add_argument("--sample", metavar="N", type=int, help="only so many, by their known killers")
+    parser.add_argument("--new", metavar="N", type=int, help="only so many of those without a result")
     today = SystemClock().now().toordinal()
     parser.add_argument(
         "--seed", metavar="S", type=int, default=today, help="the sample's; without it, one a day"
@@ -91,6 +92,10 @@ class Complete:
             write_killers([], {mutant.id for mutant in mutants.all_of(read_conditions())})
             return 0
         chosen = [mutant for mutant in mutants.all_of(seen) if is_chosen(mutant, self._options)]
+        if self._options.new:
+            new = without_result(chosen)
+            draw = random.Random(self._options.seed)  # noqa: S311 - a seed repeats it
+            chosen = draw.sample(new, min(self._options.new, len(new)))
         results = list(run_mutants(session, chosen, records, self._options.budget))
         write_killers(results, {mutant.id for mutant in mutants.all_of(read_conditions())})
         return report.print_report(results, read_reasons())
@@ -98,6 +103,12 @@ class Complete:
 
 def is_chosen(mutant: Mutant, options: argparse.Namespace) -> bool:
     return mutant.module.startswith(tuple(options.only.split(","))) and options.kind in {mutant.kind, ""}
+
+
+def without_result(listed: Iterable[Mutant]) -> list[Mutant]:
+    """Return those of which the repository has neither a killer nor a reason."""
+    known = {*read_killers(), *read_reasons()}
+    return [mutant for mutant in listed if mutant.id not in known]
 
 
 def recorded(session: Session) -> list[TestRecord]:
@@ -203,11 +214,12 @@ class Sample:
     """Some mutants, over the tests that killed them in the last complete run."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        reasons, self._killers = read_reasons(), read_killers()
+        self._killers = read_killers()
         listed = [one for one in mutants.all_of(read_conditions()) if is_chosen(one, options)]
         known = [mutant for mutant in listed if self._killers.get(mutant.id, TIMED_OUT) != TIMED_OUT]
-        unknown = [one for one in listed if one.id not in self._killers and one.id not in reasons]
-        report.say(f"{len(unknown)} mutants have no result yet; python -m tests.mutation runs them")
+        report.say(
+            f"{len(without_result(listed))} mutants have no result yet; python -m tests.mutation runs them"
+        )
         draw = random.Random(options.seed)  # noqa: S311 - a seed repeats it
         self._chosen = self._of_few_files(draw.sample(known, len(known)), options.sample)
         report.say(f"a sample of {len(self._chosen)} mutants; --seed {options.seed} draws it again")
