@@ -1,8 +1,8 @@
-"""Whether the models have the text that was explored last.
+"""Whether the models and the modules of TLA+ have the text that was explored last.
 
 Nothing but this text decides what an exploration finds. So `make test` explores only the models that have
-changed since; `make proof` explores all, but for minutes only what has changed. ``python -m tests.model``
-explores those that have changed in full, and stores their digests; `make proof` fails until then.
+changed since, and `make proof` what needs minutes or Java; each night explores all again. ``python -m
+tests.model`` explores in full those that have changed, and stores their digests; `make proof` fails until then.
 """
 
 import json
@@ -18,20 +18,22 @@ import pytest
 HERE = Path(__file__).parent
 FILE = HERE / "explored.json"
 MODELS = ("", "batch_", "checkpoint_", "debounce_", "jobs_", "slots_")
-MODULES = tuple(f"tests.model.test_{name}protocol" for name in MODELS)
+SPECIFICATION = "tests.spec.test_specification"
+MODULES = (*(f"tests.model.test_{name}protocol" for name in MODELS), SPECIFICATION)
 IMPORTED = re.compile(r"^(?:from|import) ((?:tests\.model|duetime)\.[\w.]+)", re.MULTILINE)
 
 Test = TypeVar("Test", bound=Callable[..., object])
 
 
 def exploration(module: str) -> Callable[[Test], Test]:
-    """Return the mark of an exploration: `make proof` runs it, or `make test` if its text has changed."""
-    return pytest.mark.long if is_explored(module) else lambda test: test
+    """Return the mark of an exploration: `make test` runs it only if its text has changed."""
+    # nightly: the same text has been explored with the same result, and nothing else decides it
+    return pytest.mark.nightly if is_explored(module) else lambda test: test
 
 
 def long_exploration(module: str) -> Callable[[Test], Test]:
-    """Return the mark of an exploration of minutes: `make proof` runs it only if its text has changed."""
-    # nightly: the same text has been explored with the same result, and nothing else decides it
+    """Return the mark of one that needs minutes or Java: `make proof` runs it if its text has changed."""
+    # nightly: as above
     return pytest.mark.nightly if is_explored(module) else pytest.mark.long
 
 
@@ -49,8 +51,14 @@ def digest_of(module: str) -> str:
 
 
 def paths_of(module: str) -> set[Path]:
-    """Return the module, the modules of this directory that it imports, and what these import of duetime."""
+    """Return the module, the modules of this directory that it imports, and what these import of duetime.
+
+    A module of TLA+ may extend each other one, so the specification is all of them.
+    """
     found: set[Path] = set()
+    if module == SPECIFICATION:
+        folder = path_of(module).parent
+        found = {*folder.glob("*.tla"), *folder.glob("*.cfg"), folder / "tlc.py"}
     to_read = [module]
     while to_read:
         path = path_of(to_read.pop())

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.model import explored
 from tests.model.test_protocol_page import names, table
 from tests.spec import tlc
 
@@ -25,6 +26,7 @@ CASES_OF_A_RESCHEDULE = {"coalesce", "defer", "release"}
 ALWAYS = {"GENERATION_IS_AS_READ", "JOB_IS_THERE"}
 """Conditions that hold where no due time changes and no job is erased."""
 
+EXPLORATION = explored.long_exploration(explored.SPECIFICATION)
 OF_RUNS = {"schedule", "heartbeat", "settle", "skip"}
 NOT_IN_THE_SPECIFICATION = {
     "postpone maintenance",
@@ -66,7 +68,7 @@ def test_the_specification_of_jobs_has_the_conditions_of_the_protocols_page():
     assert conditions == {write: page - others for write, page in (of_runs | of_jobs).items()}
 
 
-@pytest.mark.long
+@EXPLORATION
 @pytest.mark.parametrize("module", ["World", "JobWorld"])
 def test_every_promise_is_kept_in_every_order_of_events(tmp_path, module):
     output = tlc.run(tmp_path, module, is_long=True)
@@ -74,7 +76,7 @@ def test_every_promise_is_kept_in_every_order_of_events(tmp_path, module):
     assert int(re.findall(r"(\d+) distinct states found, 0 states left", output)[0]) > 100_000
 
 
-@pytest.mark.long
+@EXPLORATION
 @pytest.mark.parametrize(("module", "least"), [("Batch", 10_000), ("Checkpoint", 100_000)])
 def test_batches_and_checkpoints_keep_every_promise(tmp_path, module, least):
     output = tlc.run(tmp_path, module, is_long=True)
@@ -82,12 +84,12 @@ def test_batches_and_checkpoints_keep_every_promise(tmp_path, module, least):
     assert int(re.findall(r"(\d+) distinct states found, 0 states left", output)[0]) > least
 
 
-@pytest.mark.long
+@EXPLORATION
 def test_each_batch_completes_and_releases_what_waits_for_it(tmp_path):
     assert "No error has been found" in tlc.run(tmp_path, "Batch", "BatchLiveness")
 
 
-@pytest.mark.long
+@EXPLORATION
 @pytest.mark.parametrize(("module", "number"), [("BatchMutants", 8), ("CheckpointMutants", 4)])
 def test_batches_and_checkpoints_need_each_of_their_guards(tmp_path, module, number):
     output = tlc.run(tmp_path, module)
@@ -99,18 +101,18 @@ def test_batches_and_checkpoints_need_each_of_their_guards(tmp_path, module, num
     assert set().union(*broken) == guards
 
 
-@pytest.mark.long
+@EXPLORATION
 def test_each_scheduled_action_becomes_final(tmp_path):
     assert "No error has been found" in tlc.run(tmp_path, "World", "Liveness")
 
 
-@pytest.mark.long
+@EXPLORATION
 def test_without_a_sweep_an_action_may_never_become_final(tmp_path):
     output = tlc.run(tmp_path, "World", "Liveness", specification="WithoutASweep")
     assert "Temporal properties were violated" in output
 
 
-@pytest.mark.long
+@EXPLORATION
 @pytest.mark.parametrize("module", ["Mutants", "JobMutants"])
 def test_without_any_of_the_guards_a_promise_is_broken(tmp_path, module):
     output = tlc.run(tmp_path, module)
