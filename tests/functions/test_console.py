@@ -102,3 +102,6 @@ def test_the_entry_point_needs_only_the_consoles_environment(function, monkeypat
         monkeypatch.setenv(name, value)
     answer = function("console")(sample("console"), Context())
     assert answer["statusCode"] == (200 if (BUILT / "index.html").is_file() else 404)
+    monkeypatch.setenv("DUETIME_RUNBOKO", "https://acme.example")
+    with pytest.raises(SettingsError, match=r"DUETIME_RUNBOKO .* did you mean DUETIME_RUNBOOK\?"):
+        function("console")
