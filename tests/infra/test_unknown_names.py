@@ -7,12 +7,14 @@ import pytest
 
 from duetime import App
 from duetime.cdk import Deployment, from_context
+from duetime.cdk.context import OF_ANY_APP
 from duetime.cdk.environment import check_environment
 from duetime.cli import main
 from duetime.environment import CommandLine, ConsoleEnvironment
 from duetime.errors import SettingsError
 from duetime.local import LocalCloud
 from duetime.settings import Made, Settings, check_variables
+from tests.infra.synthesis import PLAIN, stack
 
 PROBLEM = "DUETIME_ACTIONS_TABEL is not a variable of duetime; did you mean DUETIME_ACTIONS_TABLE?"
 
@@ -65,6 +67,25 @@ def test_every_variable_that_a_part_reads_is_known():
     names += [field.name.upper() for kind in (Settings, Made, ConsoleEnvironment) for field in fields(kind)]
     names.remove("MADE")
     check_variables(dict.fromkeys((f"DUETIME_{name}" for name in names), "1"))
+
+
+def test_an_app_with_its_settings_in_code_refuses_names_of_the_context_that_it_does_not_read():
+    context = {"duetime:log_dayz": 3, "duetime:lease": 60, "duetime:log_days": "3", "duetime:app": "shop:app"}
+    with pytest.raises(SettingsError) as refused:
+        stack(deployment=PLAIN, context=context)
+    own = "is in the context, but this app gives its settings in code; pass"
+    assert refused.value.problems == (
+        "duetime:log_dayz is 3, but is not a setting; did you mean log_days? docs/settings.md lists all",
+        f"duetime:app {own} Handlers(app=...), or use from_context",
+        f"duetime:lease {own} Settings(lease=...), or use from_context",
+        f"duetime:log_days {own} Deployment(log_days=...), or use from_context",
+    )
+
+
+def test_an_app_with_its_settings_in_code_takes_those_of_a_rehearsal():
+    context = {"duetime:profile": "small", "duetime:architecture": "x86_64", "duetime:python": "3.12"}
+    _, made = stack(deployment=PLAIN, context=context)
+    assert [getattr(made.deployment, name) for name in OF_ANY_APP] == ["small", "x86_64", "3.12"]
 
 
 @pytest.mark.parametrize("kind", [Settings, Deployment])

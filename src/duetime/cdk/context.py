@@ -6,7 +6,7 @@ An unknown name is rejected like a wrong value, so that a misspelt setting never
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, KeysView, Mapping
 from dataclasses import Field, fields, replace
 from typing import Any, TypeVar
 
@@ -30,6 +30,13 @@ BEGIN = (
 OF_ANY_APP = ("profile", "architecture", "python")
 """Settings that the context sets for an app that passes its own `Deployment`, too."""
 
+_READ = f"{KEY}from_context"  # the metadata of an app that reads its settings from the context
+_OF_HANDLERS = {
+    "app": "Handlers(app=...)",
+    "handlers": "Handlers(source=...)",
+    "requirements": "Handlers(requirements=...)",
+}
+
 
 def from_context(node: Node) -> tuple[Settings, Deployment]:
     """Read the settings from the context; absent ones keep their defaults.
@@ -37,10 +44,8 @@ def from_context(node: Node) -> tuple[Settings, Deployment]:
     Raises:
         SettingsError: every problem at once, each with the setting's name, its value and what is allowed.
     """
-    check_variables()
-    context = node.get_all_context()
-    given = {name.removeprefix(KEY): value for name, value in context.items() if name.startswith(KEY)}
-    problems = [*_unknown(given)]
+    node.root.node.add_metadata(_READ, KEY)
+    given, problems = _given(node)
     settings = _read_all(Settings, given, problems)
     deployment = _read_all(Deployment, given, problems)
     if settings and deployment:
@@ -60,19 +65,37 @@ def chosen_settings(
     `duetime deployment rehearse` sets them for this machine.
 
     Raises:
-        SettingsError: one has a value that is not allowed.
+        SettingsError: the context has a name that is unknown or that the app does not read, or a value that
+            is not allowed.
     """
-    check_variables()
     deployment = deployment or Deployment()
-    context = {name: node.try_get_context(KEY + name) for name in OF_ANY_APP}
-    problems: list[str] = []
-    given = {name: value for name, value in context.items() if value is not None}
-    values = _values(Deployment, given, problems)
+    given, problems = _given(node)
+    if not any(entry.type == _READ for entry in node.root.node.metadata):
+        problems += _unread(given.keys())
+    values = _values(Deployment, {name: given[name] for name in OF_ANY_APP if name in given}, problems)
     if problems:
         raise SettingsError(problems)
     name = Deployment(profile=values.pop("profile", profile or deployment.profile)).profile
     deployment = with_profile(deployment, name)
     return with_profile(settings or Settings(), name), replace(deployment, **values, profile=name)
+
+
+def _given(node: Node) -> tuple[dict[str, Any], list[str]]:
+    """Return what the context gives, by the names of the settings, and a problem for each unknown name."""
+    check_variables()
+    context = node.get_all_context()
+    given = {name.removeprefix(KEY): value for name, value in context.items() if name.startswith(KEY)}
+    return given, [*_unknown(given)]
+
+
+def _unread(given: KeysView[str]) -> Iterator[str]:
+    """Yield a problem for each setting that only `from_context` reads from the context."""
+    own = {setting.name: kind.__name__ for kind in (Settings, Deployment) for setting in settings_in(kind)}
+    for name in sorted(own.keys() & given - {*OF_ANY_APP}):
+        yield (
+            f"{KEY}{name} is in the context, but this app gives its settings in code;"
+            f" pass {_OF_HANDLERS.get(name, f'{own[name]}({name}=...)')}, or use from_context"
+        )
 
 
 def _unknown(given: Mapping[str, Any]) -> Iterator[str]:
