@@ -31,7 +31,7 @@ APPS = ("examples.greeting:app", "tests.infra.apps.crontab:app")
 """The apps whose small deployments are counted: one action, and twelve cron lines."""
 HEAD = """\
 # The most of each count in tools/house.py. A number falls by itself; commit it with the change.
-# A commit that raises one needs a line `Grows: <what> because <reason>` in its message.
+# A commit that raises one needs a line `Grows: <bound> because <reason>` in its message.
 # A room is a package of src/duetime; "flat" are the modules beside the packages.
 """
 

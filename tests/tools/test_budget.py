@@ -40,7 +40,7 @@ def test_a_suite_within_its_bound_passes(finished):
 def test_a_suite_beyond_its_bound_fails_and_states_what_to_do(finished):
     status, bound, line = finished(501)
     assert (status, bound) == (pytest.ExitCode.TESTS_FAILED, 1000)
-    assert "Grows: <what> because <reason>" in line
+    assert "Grows: <bound> because <reason>" in line
 
 
 def test_the_bound_falls_to_what_was_measured_and_some_room(finished):
