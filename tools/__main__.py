@@ -9,12 +9,6 @@ from collections.abc import Sequence
 
 from tools.commands import COMMANDS, ROOT, Command, ProgramMissing, check_programs
 
-ENVIRONMENT = {
-    "JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION": "1",
-    "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "18,20",
-}
-"""No banner of a tool hides what a command prints."""
-
 
 def main(words: Sequence[str]) -> int:
     """Run the named command with the words after it; return its exit code."""
@@ -35,7 +29,7 @@ def main(words: Sequence[str]) -> int:
 
 def run(command: Command, words: Sequence[str]) -> int:
     """Run a command's steps up to the first that fails; the last one gets the further words."""
-    environment = {**os.environ, **ENVIRONMENT}  # noqa: TID251 - the programs inherit it
+    environment = dict(os.environ)  # noqa: TID251 - the programs inherit it
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # the tests start many Pythons
     for number, step in enumerate(command.steps, 1):
         further = words if number == len(command.steps) else ()

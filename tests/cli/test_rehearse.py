@@ -25,7 +25,7 @@ def project(tmp_path):
     programs.mkdir(parents=True)
     cdk = programs / "cdk"
     cdk.write_text(
-        '#!/bin/sh\necho "$@" >> calls\n'
+        '#!/bin/sh\necho "$@" >> calls\nenv > variables\n'
         f'while [ $# -gt 0 ]; do [ "$1" = --outputs-file ] && cp {tmp_path}/outputs "$2"; shift; done\n'
         f"exit $(cat {tmp_path}/status)\n"
     )
@@ -77,6 +77,12 @@ def test_app_stack_and_context_are_passed_to_cdk_with_this_machines_settings(pro
     assert "--app python other.py" in called
     assert "--context duetime:architecture=" in called
     assert "--context duetime:lease=60" in called
+
+
+def test_cdk_does_not_warn_of_nodes_age(project):
+    (project / "outputs").write_text(json.dumps({"Nightly": OUTPUTS}))
+    deploy(project)
+    assert "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=18,20" in (project / "variables").read_text()
 
 
 def test_a_directory_without_an_app_is_rejected(project):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from duetime.aws.emulated_users import IamUser, PoolUsers
 from duetime.errors import DuetimeError
+from duetime.rehearsal import SILENT_NODE
 from duetime.rehearsal.emulator import ACCOUNT, REGION, environment_of
 
 OF_THIS_MACHINE = {
@@ -105,11 +106,11 @@ class CdkApp:
         return [*(["--app", self.command] if self.command else []), "--output", str(output), *context]
 
     def _cdk(self, words: Sequence[str], environment: dict[str, str], *, cwd: Path) -> None:
-        inherited = dict(os.environ) | environment  # noqa: TID251 - CDK runs as the caller's process would
-        for name in _OWN_CREDENTIALS:
-            inherited.pop(name, None)
-        command = [self._command_line(), *words]
-        done = subprocess.run(command, cwd=cwd, env=inherited, check=False)  # noqa: S603 - the caller's words
+        own = os.environ.items()  # noqa: TID251 - CDK runs as the caller's process would
+        inherited = {name: value for name, value in own if name not in _OWN_CREDENTIALS}
+        done = subprocess.run(  # noqa: S603 - the caller's words
+            [self._command_line(), *words], cwd=cwd, env=SILENT_NODE | inherited | environment, check=False
+        )
         if done.returncode:
             raise RehearsalFailed(
                 f"`cdk {words[0]}` failed with status {done.returncode}; see its output above"
