@@ -203,6 +203,8 @@ def test_a_profile_overrides_the_url_of_the_environment(list_actions, served, co
         ("[profiles", "is not TOML"),
         ('[profiles.dev]\nurl = "x"\ntoken = "t"', "may have url, sign, region, tenant, user, prefix"),
         ('[profiles.dev]\nurll = "x"', "has no key 'urll'; did you mean 'url'?"),
+        ('profile = "dev"', "has no key 'profile'; did you mean 'profiles'?"),
+        ('urll = "x"\n[profiles.dev]\nurl = "x"', "has no key 'urll'; it may have profiles"),
         ('[profiles.dev]\nurl = "x"\nsign = "yes"', "sign is true or false"),
         ("[profiles.dev]\nsign = true", "needs a url"),
     ],

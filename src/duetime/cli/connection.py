@@ -95,11 +95,7 @@ def _profile(name: str, file: str) -> _Profile:
         known = ", ".join(sorted(profiles)) or "none"
         raise BadUsage(f"{file} has no profile {name!r}; it has: {known}")
     profile = profiles[name]
-    unknown = sorted(profile.keys() - set(_KEYS)) if isinstance(profile, dict) else []
-    if unknown:
-        meant = nearest(unknown[0], _KEYS)
-        remedy = f"did you mean {meant!r}?" if meant else f"it may have {', '.join(_KEYS)}"
-        raise BadUsage(f"the profile {name!r} in {file} has no key {unknown[0]!r}; {remedy}")
+    _check_keys(f"the profile {name!r} in {file}", profile, _KEYS)
     if not isinstance(profile, dict) or not all(map(_is_right, profile, profile.values())):
         raise BadUsage(
             f"the profile {name!r} in {file} may have {', '.join(_KEYS)}:"
@@ -114,12 +110,22 @@ def _profiles(file: Path) -> dict[str, Any]:
     import tomllib  # noqa: PLC0415 - without a profile it is not needed
 
     try:
-        profiles = tomllib.loads(file.read_text(encoding="utf-8")).get("profiles", {})
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadUsage(f"the profiles are in {file}, which cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise BadUsage(f"{file} is not TOML: {error}") from None
-    return profiles if isinstance(profiles, dict) else {}
+    _check_keys(str(file), content, ["profiles"])
+    return profiles if isinstance(profiles := content.get("profiles"), dict) else {}
+
+
+def _check_keys(owner: str, written: object, allowed: list[str]) -> None:
+    for key in sorted(written.keys() - set(allowed)) if isinstance(written, dict) else []:
+        meant = nearest(key, allowed)
+        raise BadUsage(
+            f"{owner} has no key {key!r};"
+            + (f" did you mean {meant!r}?" if meant else f" it may have {', '.join(allowed)}")
+        )
 
 
 def _is_right(key: str, value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Checks the resources that a stack names by ARN: a KMS key, a web ACL, a code signing configuration."""
+"""Checks the resources that a stack names by ARN: a KMS key, a web ACL."""
 
 from __future__ import annotations
 
