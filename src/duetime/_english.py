@@ -16,9 +16,9 @@ def plural(number: float, noun: str) -> str:
     return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: ``1 job``, ``2 jobs``."""
-    return f"{number} {plural(number, noun)}"
+def counted(number: float, noun: str, style: str = "") -> str:
+    """Return a number with its noun: ``1 job``, ``2 jobs``; with the style ``,`` also ``1,000 jobs``."""
+    return f"{number:{style}} {plural(number, noun)}"
 
 
 def ordinal(number: int) -> str:

@@ -85,7 +85,7 @@ def test_one_cadence_is_paused(duetime):
     _, printed, _ = duetime("jobs", "pause", "billing-nightly", "--cadence", NIGHTLY)
     assert printed == f"paused {NIGHTLY} of billing-nightly\n"
     listed = duetime("jobs", "list")[1].splitlines()[1]
-    assert listed.endswith("1 of 1 cadences paused")
+    assert listed.endswith("1 of 1 cadence paused")
     assert duetime("jobs", "resume", "billing-nightly", "--cadence", NIGHTLY)[0] == 0
 
 

@@ -147,8 +147,8 @@ def test_every_problem_is_reported_once_an_hour_however_many_actions_wait(deploy
     clock = TurnedClock(datetime(2026, 3, 1, tzinfo=UTC))
     report = StuckWork(Settings.from_env(), "sweep", clock)
     problems = [
-        "{} actions of the queue 'mails' wait: it is gone",
-        "{} actions of the queue 'bills' wait: denied",
+        "{} actions of the queue 'mails' cannot be sent: it is gone",
+        "{} actions of the queue 'bills' cannot be sent: denied",
     ]
     for minutes in (0, 30, 61):
         clock.wait_until(datetime(2026, 3, 1, tzinfo=UTC) + timedelta(minutes=minutes))

@@ -174,7 +174,7 @@ def test_rows_of_a_type_whose_queue_vanished_block_no_others(overdue, store, que
     assert (passed.sent, passed.failed_shards, passed.is_complete) == (320, (), True)
     assert [(aside.queue, aside.number) for aside in passed.set_aside] == [("mails", 89)]
     assert reported == [
-        "89 actions of the queue 'mails' wait: SQS refuses: no queue is named 'mails'. Deploy again"
+        "89 actions of the queue 'mails' cannot be sent: SQS refuses: no queue is named 'mails'. Deploy again"
     ]
     queue.missing = None
     DeepSweep(waker, MemoryBookmarks(), clock=clock, settings=Settings())(stop_at=NOON + MINUTE)

@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from datetime import datetime
 
+from duetime._english import counted
 from duetime.cli.arguments import (
     JOBS,
     Commands,
@@ -85,7 +86,10 @@ def begin(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(backfill)
         return 0
-    print(f"began backfill {backfill['id']}: {backfill['total']:,} nominal times of {arguments.name}")
+    print(
+        f"began backfill {backfill['id']}: {counted(backfill['total'], 'nominal time', ',')}"
+        f" of {arguments.name}"
+    )
     print_next(arguments, "jobs", "backfills", arguments.name)
     return 0
 
@@ -93,9 +97,8 @@ def begin(arguments: argparse.Namespace) -> int:
 def _previewed(preview: Json, now: datetime) -> str:
     lines = [both(at, now) for at in preview["items"]]
     lines += [f"{both(one['at'], now)}  left out: {one['status']}" for one in preview["left_out"]]
-    left_out = len(preview["left_out"])
-    counted = f"would run {len(preview['items']):,} of {preview['total']:,} nominal times"
-    return "\n".join([*lines, f"{counted}, and leave out {left_out:,}"])
+    times, left_out = counted(preview["total"], "nominal time", ","), len(preview["left_out"])
+    return "\n".join([*lines, f"would run {len(preview['items']):,} of {times}, and leave out {left_out:,}"])
 
 
 def list_all(arguments: argparse.Namespace) -> int:

@@ -71,14 +71,14 @@ def _storms(app: App, capacity: int) -> list[Storm]:
 
 def _storms_as_text(storms: list[Storm], capacity: int) -> Iterator[str]:
     if not storms:
-        yield f"no minute of the next week has more than {capacity} jobs"
+        yield f"no minute of the next week has more than {counted(capacity, 'job')}"
     for storm in storms:
         also = (
             f", and in {storm.times - 1:,} other {plural(storm.times - 1, 'minute')}"
             if storm.times > 1
             else ""
         )
-        yield f"storm: {len(storm.jobs)} jobs begin at {storm.at:%Y-%m-%dT%H:%MZ}{also}"
+        yield f"storm: {counted(len(storm.jobs), 'job')} begin at {storm.at:%Y-%m-%dT%H:%MZ}{also}"
         if storm.moves:
             yield table(("JOB", "NOW", "SPREAD"), [(move.job, move.old, move.new) for move in storm.moves])
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from duetime._english import counted
 from duetime.cli.times import both, local
 
 Json = Mapping[str, Any]
@@ -123,14 +124,14 @@ def _held(health: Json) -> Iterator[Finding]:
         message = f"{_many(late)} should have begun after a pause, or probed a breaker"
         yield Finding("held", "ill", message, "duetime jobs trigger duetime-catch-up", _LATE)
     elif held is not None and held["count"]:
-        message = f"{_many(held)} wait for the end of a pause or a breaker"
+        message = f"{_many(held)} until the end of a pause or a breaker"
         yield Finding("held", "look", message, "duetime pauses", _LATE)
     elif held is not None:
         yield Finding("held", "ok", "nothing")
 
 
-def _many(counted: Json) -> str:
-    return f"{counted['count']}{' or more' if counted['more'] else ''}"
+def _many(part: Json) -> str:
+    return f"{part['count']}{' or more' if part['more'] else ''}"
 
 
 def _failure_queue(health: Json) -> Iterator[Finding]:
@@ -141,23 +142,21 @@ def _failure_queue(health: Json) -> Iterator[Finding]:
 
 
 def _counted(health: Json, name: str, about: str, command: str, section: str) -> Iterator[Finding]:
-    counted = health[name]
-    if counted is None:
+    part = health[name]
+    if part is None:
         return
     when = " in the last day" if name == "failed_last_day" else ""
-    if counted["count"]:
-        yield Finding(about, "look", _many(counted) + when, command, section)
+    if part["count"]:
+        yield Finding(about, "look", _many(part) + when, command, section)
     else:
         yield Finding(about, "ok", f"nothing{when}")
 
 
 def _types(health: Json) -> Iterator[Finding]:
     types = health["types"]
-    if types is None:
-        return
     if types:
-        yield Finding("handlers", "ok", f"{len(types)} types are run")
-    else:
+        yield Finding("handlers", "ok", f"workers run {counted(len(types), 'type')}")
+    elif types is not None:
         yield Finding("handlers", "ill", "no worker has published a type", "deploy an app", _TYPES)
 
 

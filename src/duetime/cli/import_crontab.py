@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from duetime._english import counted
 from duetime.cli.arguments import Commands
 from duetime.cli.crontab_file import Problem, read_crontab, users_in
 from duetime.cli.failures import BadUsage
@@ -90,8 +91,10 @@ def _contents(file: str) -> str:
 
 
 def _refusal(problems: Sequence[Problem]) -> Iterator[str]:
-    lines = "a line" if len(problems) == 1 else f"{len(problems)} lines"
-    yield f"duetime: {lines} cannot become a job; repair the crontab, or leave such lines out with --skip:"
+    yield (
+        f"duetime: {counted(len(problems), 'line')} cannot become a job; repair the crontab,"
+        " or leave such lines out with --skip:"
+    )
     yield from (f"    {problem}" for problem in problems)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from duetime._english import plural
+from duetime._english import counted, plural
 from duetime.cli.action_text import payload, tenant, took, why
 from duetime.cli.client import Json
 from duetime.cli.tables import coloured, facts, plain, table
@@ -34,8 +34,7 @@ def words(job: Json) -> str:
 
 def _when(job: Json) -> str:
     """Return its cadences in words, and the job that it runs after."""
-    after = job.get("after")  # an older deployment has none
-    return f"{words(job)}, after {after}" if after else words(job)
+    return f"{words(job)}, after {job['after']}" if job["after"] else words(job)
 
 
 def after_in_words(after: str, timeout: int | None) -> str:
@@ -75,9 +74,9 @@ def _state(job: Json, now: datetime) -> str:
         return "running"
     paused = sum(entry["paused"] is not None for entry in job["cadences"])
     if paused:
-        return f"{paused} of {len(job['cadences'])} cadences paused"
+        return f"{paused} of {counted(len(job['cadences']), 'cadence')} paused"
     failures = job["consecutive_failures"]
-    return f"{failures} failures in a row" if failures > 1 else "enabled"
+    return f"{counted(failures, 'failure')} in a row" if failures > 1 else "enabled"
 
 
 def in_full(job: Json, now: datetime) -> str:
@@ -117,7 +116,7 @@ def _facts(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
     for entry in job["tuning"]:
         yield "set", f"{entry['cadence'] or 'all cadences'}: {policy(entry)}"
     yield "overlap", job["overlap"]
-    yield "catch-up", f"of the latest {job['catch_up']} missed runs" if job["catch_up"] else "none"
+    yield "catch-up", f"of the latest {counted(job['catch_up'], 'missed run')}" if job["catch_up"] else "none"
     yield "precision", job["precision"]
     if job.get("deadline") or job.get("within"):
         late = (
@@ -165,7 +164,7 @@ def policy(item: Json) -> str:
     """Return a retry policy, or the settings that override one, in words."""
     parts = []
     if item["attempts"] is not None:
-        parts.append(f"{item['attempts']} attempts")
+        parts.append(counted(item["attempts"], "attempt"))
     if item["backoff"] is not None:
         parts.append("back-off " + ", ".join(span(timedelta(seconds=wait)) for wait in item["backoff"]))
     if item["jitter"] is not None:
@@ -204,7 +203,10 @@ def accounts(occurrences: Sequence[Json]) -> str:
 
 
 def _account(entry: Json) -> str:
-    many = f"{entry['count'] or 'many'} times, until {_second(entry['until'])}" if entry["until"] else ""
+    many = entry["until"] and (
+        f"{counted(entry['count'], 'time') if entry['count'] else 'many times'},"
+        f" until {_second(entry['until'])}"
+    )
     reason = (
         entry["note"] if entry["note"].startswith(entry["reason"]) else f"{entry['reason']}: {entry['note']}"
     )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from duetime._english import counted
 from duetime.cli.arguments import Commands, add_group, instant
 from duetime.cli.failures import BadUsage
 from duetime.cli.output import print_json
@@ -208,7 +209,7 @@ def _listed(rows: Sequence[Action], held: Sequence[Action]) -> str:
     """Return the chosen rows as a table, or why there are none."""
     if rows:
         return _held_table(rows)
-    return f"none of the {len(held)} held rows matches" if held else "no row is held"
+    return f"none of {counted(len(held), 'held row')} matches" if held else "no row is held"
 
 
 def _held_table(rows: Sequence[Action]) -> str:
@@ -228,9 +229,10 @@ def _print_report(arguments: argparse.Namespace, report: RestoreReport) -> int:
 
 
 def _as_text(report: RestoreReport, arguments: argparse.Namespace) -> str:
+    minutes = counted(round((report.at - report.restored_to).total_seconds() / 60), "minute")
     parts = [
         facts(
-            f"restored to {report.restored_to:%Y-%m-%dT%H:%M:%SZ}, {_minutes(report)} minutes ago",
+            f"restored to {report.restored_to:%Y-%m-%dT%H:%M:%SZ}, {minutes} ago",
             [
                 *((f"{kind} table", name) for kind, name in report.tables.items()),
                 *report.sources.items(),
@@ -290,10 +292,6 @@ def _next_steps(report: RestoreReport, arguments: argparse.Namespace) -> str:
         *(f'  "{name}": "{value}",' for name, value in report.settings.items()),
     ]
     return "\n".join(lines)
-
-
-def _minutes(report: RestoreReport) -> int:
-    return round((report.at - report.restored_to).total_seconds() / 60)
 
 
 def _when(at: datetime | None) -> str:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from duetime._english import counted
 from duetime.cost import units
 from duetime.cost.functions import InvocationCounts, compute, invocations, starts
 from duetime.cost.prices import CostLine, Prices, total
@@ -138,5 +139,5 @@ def _function_lines(work: Workload, prices: Prices, *calls: InvocationCounts) ->
         prices["log-storage"],
         written * work.log_days / DAYS,
         0,
-        f"for {work.log_days:g} days",
+        f"for {counted(work.log_days, 'day', 'g')}",
     )

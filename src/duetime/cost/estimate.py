@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from duetime._english import counted
 from duetime.cost import tables, units
 from duetime.cost.alternatives import Alternative, alternatives
 from duetime.cost.functions import (
@@ -109,7 +110,7 @@ def _tables(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine
         "tables: reads", prices["read-units"], tables.reads(work, volume), tables.fixed_reads(work), note
     )
     stored = tables.stored_gigabytes(work)
-    note = f"rows for {work.retention_days:g} days"
+    note = f"rows for {counted(work.retention_days, 'day', 'g')}"
     yield CostLine("tables: storage", prices["table-storage"], stored, 0, note)
     yield CostLine("tables: recovery", prices["table-recovery"], stored, 0, "to any second of 35 days")
 
@@ -119,7 +120,7 @@ def _messaging(work: Workload, volume: Volume, prices: Prices, *, in_phase: bool
     pollers = units.pollers_of(work.due_queues, work.queues - work.due_queues, work.worker_pollers)
     polls = pollers * units.POLLS * DAYS
     canaries = work.canaries * units.MESSAGE_REQUESTS
-    note = f"send, receive, delete; long polls of {work.queues:g} queues"
+    note = f"send, receive, delete; long polls of {counted(work.queues, 'queue', 'g')}"
     requests = queue_requests(work, volume, in_phase=in_phase)
     yield CostLine("queues: requests", prices["queue-requests"], requests, polls + canaries, note)
     if work.tenants == "several":
@@ -144,10 +145,10 @@ def _functions(work: Workload, volume: Volume, prices: Prices, *, in_phase: bool
     yield CostLine("functions: starts", price, compute(starts(grow)), compute(starts(fixed)), note)
     written = log_bytes(work, volume, in_phase=in_phase) / _GB
     at_rest = invocations(fixed) * units.LINE_BYTES / _GB
-    note = "without what handlers write"
-    yield CostLine("logs: ingestion", prices["log-ingestion"], written, at_rest, note)
-    months = work.log_days / DAYS
-    note = f"for {work.log_days:g} days"
+    yield CostLine(
+        "logs: ingestion", prices["log-ingestion"], written, at_rest, "without what handlers write"
+    )
+    months, note = work.log_days / DAYS, f"for {counted(work.log_days, 'day', 'g')}"
     yield CostLine("logs: storage", prices["log-storage"], written * months, at_rest * months, note)
 
 

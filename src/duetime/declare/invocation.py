@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Mapping
 
+from duetime._english import counted
 from duetime.clock import Clock
 from duetime.declare.handler import Handler
 from duetime.errors import UnknownType
@@ -29,11 +30,12 @@ def resolve_handler(
         InvalidPayload: the handler's model rejects its payload.
     """
     if action.recoveries > settings.max_recoveries:
-        if action.handed_over:
-            raise Fatal(
-                f"its run was lost {action.recoveries} times (its worker died, or a heartbeat was missed)"
-            )
-        raise Fatal(f"its worker died {action.recoveries} times in the middle of a run")
+        times = counted(action.recoveries, "time")
+        raise Fatal(
+            f"its run was lost {times} (its worker died, or a heartbeat was missed)"
+            if action.handed_over
+            else f"its worker died {times} in the middle of a run"
+        )
     if is_forged(action, settings):
         raise Fatal(f"the type {action.type} is reserved for duetime's own actions, and this is none of them")
     handler = handlers.get(action.type)

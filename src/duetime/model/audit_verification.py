@@ -10,6 +10,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from duetime import ids
+from duetime._english import counted
 from duetime.model.audit import AuditEntry, AuditKind, AuditLink, is_entry_id
 from duetime.model.audit_chain import ChainHead, hash_of
 from duetime.model.tenant_erase import TenantErase
@@ -158,12 +159,15 @@ def _between(
     before: ChainHead, may_expire_at: datetime, record: _Record, now: datetime
 ) -> Iterator[AuditFinding]:
     """Yield a finding if a record does not follow `before`, unless what is missing may have expired."""
-    first, last = before.number + 1, record.link.number - 1
-    if first <= last:
+    missing = record.link.number - before.number - 1
+    if missing > 0:
         is_recent = record.entry.requested_at > now - _INDEX_LAG
         if may_expire_at - _EXPIRY_MARGIN > now and not is_recent:
-            numbers = f"record {first} is" if first == last else f"records {first} to {last} are"
-            yield _finding(FindingKind.REMOVED, record, f"{numbers} missing before record {last + 1}")
+            yield _finding(
+                FindingKind.REMOVED,
+                record,
+                f"{counted(missing, 'record')} missing before record {record.link.number}",
+            )
     elif record.link.previous != before.hash:
         detail = f"record {before.number} before it is not the one that it followed"
         yield _finding(FindingKind.REPLACED, record, detail)

@@ -17,6 +17,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from duetime._english import counted
 from duetime.errors import DeclarationError, truncate
 from duetime.ids import PLANNER, ActionId, TenantId
 from duetime.instant import EARLIEST
@@ -120,9 +121,8 @@ def pause_of_breaker(
     breaker: Breaker, count: FailureCount, message: str | None, *, pause_id: str, now: datetime
 ) -> WorkPause:
     """Return the pause that an opening breaker begins."""
-    times = "1 failure" if breaker.failures == 1 else f"{breaker.failures} failures"
-    window = f"{breaker.window.total_seconds():g} s"
-    reason = f"the breaker opened after {times} within {window}; the last: {message or 'no reason'}"
+    failures = f"{counted(breaker.failures, 'failure')} within {breaker.window.total_seconds():g} s"
+    reason = f"the breaker opened after {failures}; the last: {message or 'no reason'}"
     return WorkPause(
         id=pause_id,
         scope=PauseScope.TYPE,

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Literal, Protocol, TypeAlias
 
 from duetime import ids
+from duetime._english import counted
 from duetime.errors import InvalidIdentifier
 from duetime.ids import ActionId
 from duetime.model.action import Action, Status
@@ -155,8 +156,10 @@ def _ends(
         elif batch.state is not BatchState.COMPLETE:
             yield None
         else:
-            unmet = batch.size - batch.counts.executed
-            yield f"{unmet:,} of {batch.size:,} members of its predecessor batch {name} were not executed"
+            yield (
+                f"its predecessor batch {name} executed {batch.counts.executed:,}"
+                f" of {counted(batch.size, 'member', ',')}"
+            )
 
 
 def _name_of(one: object) -> str:

@@ -121,7 +121,7 @@ def left_after(unknown: int, *, keep_audit: bool, running: int = 0, found: int =
         lines.append("the tenant's audit trail, until audit_retention (--keep-audit)")
     if unknown:
         lines.append(
-            f"{unknown} undelivered inputs that name no tenant: `duetime undelivered list` shows them"
+            f"{counted(unknown, 'undelivered input')} without a tenant: `duetime undelivered list` shows them"
         )
     lines.append("the audit entry of the erase, in the system's trail")
     return [*lines, *_BEYOND_REACH]

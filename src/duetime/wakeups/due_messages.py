@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
 
+from duetime._english import counted
 from duetime.clock import Clock
 from duetime.errors import BackendMisconfigured, QueueMissing
 from duetime.ids import DEFAULT_WORKER
@@ -42,8 +43,7 @@ def delay_until(due_at: datetime, now: datetime, start: Start = "instant") -> in
     With the start `instant` it is rounded down, and the worker waits for the fraction; with `second` up.
     """
     left = due_at - now
-    seconds = -(-left // _SECOND) if start == "second" else left // _SECOND
-    return max(0, min(LONGEST_DELAY, seconds))
+    return max(0, min(LONGEST_DELAY, -(-left // _SECOND) if start == "second" else left // _SECOND))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class SetAside:
     @property
     def text(self) -> str:
         """What an operator reads about them."""
-        return f"{self.number} actions of the queue {self.queue!r} wait: {self.reason}"
+        return f"{counted(self.number, 'action')} of the queue {self.queue!r} cannot be sent: {self.reason}"
 
 
 def sum_of(asides: Sequence[SetAside]) -> tuple[SetAside, ...]:
