@@ -41,7 +41,7 @@ Durations are in seconds. Synthesis rejects contradictions, values outside AWS' 
 In your own CDK app, those marked * are fields of `duetime.cdk.Deployment`, and the others of
 `duetime.settings.Settings`, with durations as `timedelta`. The functions read the others from their
 environment, such as `{PREFIX}LEASE`. An unknown variable with this prefix stops them, and any command.
-Without `from_context`, it rejects all in the context but profile, architecture and python.
+An app without `from_context` rejects all in its context but profile, architecture and python.
 """
 
 _GROUPS = {
