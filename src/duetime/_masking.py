@@ -108,7 +108,6 @@ def _without(text: str, needle: str) -> str:
 _HAND_OVER = "dt_[A-Za-z0-9_-]{60,}"
 """The token of a hand-over, the only secret that duetime mints; see `duetime.model.hand_over_token`."""
 _PREFIXES = (
-    _HAND_OVER,
     "(?:AKIA|ASIA)[A-Z0-9]{16}",
     r"eyJ[A-Za-z0-9_.-]{20,}",
     "(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}",
@@ -168,7 +167,10 @@ def _expressions() -> _Expressions:
             r"|(?P<bare>[^\s\\\"',;&<>(){}\[\]][^\s\\\"',;&<>(){}\[\]]{0,4095})"
             r")"
         ),
-        re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_PREFIXES)})"),
+        re.compile(  # not within a word, but after an escape such as %2F
+            rf"{_HAND_OVER}|(?:(?<![A-Za-z0-9])|(?<=%[\dA-Fa-f]{{2}})|(?<=\\[abfnrtv0])"
+            rf"|(?<=\\x[\dA-Fa-f]{{2}})|(?<=\\u[\dA-Fa-f]{{4}}))(?:{'|'.join(_PREFIXES)})"
+        ),
     )
 
 

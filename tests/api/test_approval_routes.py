@@ -197,6 +197,44 @@ def test_what_no_caller_of_the_api_scheduled_can_only_be_rejected(
     assert store.rows() == before
 
 
+@pytest.fixture
+def sdk(store, clock, settings):
+    """The scheduler of ada's program, which needs no API."""
+    return Scheduler(store, tenant_id="acme", actor="ada@acme.example", clock=clock, settings=settings)
+
+
+def test_who_repeats_over_the_api_what_the_sdk_scheduled_has_not_made_it(
+    call, decide, await_approval, clock, sdk
+):
+    made = sdk.schedule(Remark(), at=clock.now() + HOUR, idempotency_key="refund 900")
+    body = {"type": "remark", "payload": {}, "in": 3600, "idempotency_key": "refund 900"}
+    repeated = call("schedule", body=body, claims=BOB)
+    assert (repeated.status, repeated.json["id"]) == (200, made.id)
+    action = await_approval(repeated.json, by_another=True)
+    assert {decide(action, "approve", claims=claims).code for claims in (ADMIN, BOB)} == {
+        "approver-not-allowed"
+    }
+
+
+def test_what_a_further_call_with_its_debounce_key_changed_can_only_be_rejected(
+    call, decide, await_approval, clock, sdk
+):
+    body = {"type": "remark", "payload": {}, "in": 3600, "debounce_key": "refund"}
+    first = call.schedule(claims=BOB, body=body)
+    changed = sdk.schedule(Remark(), at=clock.now() + HOUR, debounce_key="refund")
+    assert (changed.id, changed.coalesced) == (first["id"], 1)
+    action = await_approval({"id": changed.id, "due_at": changed.due_at.isoformat()}, by_another=True)
+    assert decide(action, "approve").code == "approver-not-allowed"
+
+
+def test_an_action_with_more_entries_than_are_read_can_only_be_rejected(call, decide, await_approval):
+    action = await_approval(call.schedule(claims=ADMIN), by_another=True)
+    assert decide(action, "approve", claims=ADMIN).status == 403
+    with mock.patch("duetime.api.approvals._PAGES", 1), mock.patch("duetime.api.approvals._PAGE", 1):
+        assert decide(action, "approve", claims=BOB).code == "approver-not-allowed"
+    assert decide(action, "approve", claims=BOB).status == 200
+
+
 def test_an_approval_that_is_requested_again_meanwhile_is_checked_again(call, decide, await_approval, store):
     action = await_approval(call.schedule(claims=ADMIN), by_another=True)
     read = Scheduler.get

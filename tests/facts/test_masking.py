@@ -68,6 +68,15 @@ def test_a_token_is_masked_by_its_form(token):
     assert masked(f"got ({token}) back") == f"got ({MASKED}) back"
 
 
+@pytest.mark.parametrize("token", [*TOKENS, "dt_" + "aB3-_" * 15])
+@pytest.mark.parametrize("write", [repr, json.dumps, lambda text: quote(text, safe="")])
+@pytest.mark.parametrize("before", ["a/", "a\n", "a\t", "a\x1b", "a\u2028", "a="])
+def test_a_token_is_masked_after_an_escape_too(token, write, before):
+    shown = masked(write(before + token))
+    assert MASKED in shown
+    assert token not in shown
+
+
 @pytest.mark.parametrize("text", HARMLESS)
 def test_a_text_without_a_secret_stays_as_it_is(text):
     assert masked(text) == truncate(text) == text

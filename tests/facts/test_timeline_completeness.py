@@ -65,7 +65,7 @@ def job_histories(draw):
         )
         for n, (since, until) in enumerate(zip(edges, [*edges[1:], None], strict=True))
     ]
-    names = ["", *{parse(text).name for item in versions for text in item.definition.cadences}]
+    names = ["", *sorted({parse(text).name for item in versions for text in item.definition.cadences})]
     spans = [
         JobSpan(
             kind=draw(st.sampled_from(SpanKind)),
@@ -110,7 +110,10 @@ def cadence_set_of(facts, item):
 
 
 def excluded_times(facts, start, end):
-    """Version and instant of each time that a calendar took and no cadence has."""
+    """Version and instant of each time that a calendar took and no cadence has.
+
+    A calendar by which a cadence counts its days moves times, and takes none.
+    """
     for item in facts.versions:
         bounds = max(start, item.since), min(end, item.until or end)
         cadences = cadence_set_of(facts, item).cadences
@@ -118,7 +121,7 @@ def excluded_times(facts, start, end):
         without = {
             at
             for cadence in cadences
-            if cadence.modifiers.calendar
+            if cadence.modifiers.calendar and not cadence.counts_business_days
             for at in without_calendar(cadence).between(*bounds)
         }
         yield from ((item.number, at) for at in sorted(without - retained))

@@ -1,8 +1,9 @@
 """Whether the models and the modules of TLA+ have the text that was explored last.
 
 Nothing but this text decides what an exploration finds. So `make test` explores only the models that have
-changed since, and `make proof` what needs minutes or Java; each night explores all again. ``python -m
-tests.model`` explores in full those that have changed, and stores their digests; `make proof` fails until then.
+changed since, and `make proof` what needs minutes or Java; each night explores all again.
+``python -m tests.model`` explores in full those that have changed, and stores their digests; `make proof`
+fails until then.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated
@@ -70,31 +70,36 @@ class ApprovalRoutes(RouteGroup):
         """Raise an error unless other people alone scheduled the action.
 
         The row names its scheduler, but the holder of a table's write grant may write any name there. The
-        audit trail has those whom this API verified.
+        audit trail has those whom this API verified. A further call with a debounce key replaces the payload,
+        also by the SDK, which the trail does not have.
 
         Raises:
-            ApproverNotAllowed: the caller scheduled it, or the trail has no request that did.
+            ApproverNotAllowed: the caller scheduled it, or the trail may lack a request that did.
         """
-        schedulers = {entry.subject or "" for entry in self._requests_of(row, caller)}
-        if not schedulers:
-            problem = "the audit trail has no request that scheduled it, so it can only be rejected"
-            raise ApproverNotAllowed(row.id, problem)
-        if not all(map(caller.is_other_than, schedulers)):
+        requests = self._requests_of(row, caller)
+        if row.coalesced or all(entry.status == HTTPStatus.OK for entry in requests):
+            raise ApproverNotAllowed(
+                row.id, "the audit trail does not have all who made it, so it can only be rejected"
+            )
+        if not all(caller.is_other_than(entry.subject or "") for entry in requests):
             raise ApproverNotAllowed(row.id, f"{caller.actor} scheduled it")
 
-    def _requests_of(self, row: Action, caller: Caller) -> Iterator[AuditEntry]:
-        """Yield the requests of the caller's tenant that made a row: to schedule it, or to trigger a job."""
+    def _requests_of(self, row: Action, caller: Caller) -> Sequence[AuditEntry]:
+        """Return the requests of the caller's tenant that made a row: to schedule it, or to trigger a job.
+
+        Those that repeat the call of an idempotency key (200) are among them. There are none if the trail has
+        more entries of the target than are read: the missing ones may be of the caller.
+        """
         target = AuditTarget(AuditKind.JOB, row.job) if row.job else AuditTarget(AuditKind.ACTION, row.id)
-        cursor = None
+        cursor, entries = None, list[AuditEntry]()
         for _ in range(_PAGES):
             page = self.access.trail.list(caller.tenant_id, target, limit=_PAGE, cursor=cursor)
-            for entry in page:
-                is_made = entry.status is not None and entry.status < HTTPStatus.BAD_REQUEST
-                if (
-                    is_made
-                    and entry.operation in {"schedule", "trigger"}
-                    and (entry.result or {}).get("id") == row.id
-                ):
-                    yield entry
+            entries += page
             if (cursor := page.cursor) is None:
-                return
+                return [entry for entry in entries if _has_made(entry, row)]
+        return []
+
+
+def _has_made(entry: AuditEntry, row: Action) -> bool:
+    is_done = entry.status is not None and entry.status < HTTPStatus.BAD_REQUEST
+    return is_done and entry.operation in {"schedule", "trigger"} and (entry.result or {}).get("id") == row.id

@@ -1,7 +1,7 @@
 """Compare a payload with what is read back from its JSON, and give equal payloads equal JSON. Pure.
 
-``==`` decides, but between two datetimes the instant: Python calls a time of a repeated hour unequal to the
-same instant at a fixed offset.
+Type and ``==`` decide, part by part; a whole number may become a float. Between two datetimes with a zone it
+is the instant: Python calls a time of a repeated hour unequal to the same instant at a fixed offset.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import dataclasses
 import json
 from collections import deque
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from functools import partial
 from typing import Any
 
@@ -18,16 +18,7 @@ from pydantic import BaseModel, RootModel
 
 
 def is_equal(value: BaseModel, read: BaseModel) -> bool:
-    """Return whether two payloads of one class are equal, whatever the class' own ``==`` compares."""
-    try:
-        if (
-            vars(value) == vars(read)
-            and value.__pydantic_extra__ == read.__pydantic_extra__
-            and value.__pydantic_private__ == read.__pydantic_private__
-        ):
-            return True
-    except Exception:  # noqa: BLE001, S110 - of the ``==`` of anyone's class
-        pass
+    """Return whether two payloads of one class are equal, whatever a class' own ``==`` compares."""
     return next(differences(value, read), None) is None
 
 
@@ -57,9 +48,13 @@ def _parts(value: Any) -> Mapping[Any, Any] | None:
 def _is_same(value: Any, read: Any) -> bool:
     if isinstance(value, datetime) and isinstance(read, datetime) and value.tzinfo and read.tzinfo:
         return value.astimezone(UTC) == read.astimezone(UTC)
+    if isinstance(value, datetime | time) and type(value) is type(read):
+        is_whole = value.tzinfo is None or value.utcoffset() is not None  # no text has a bare time's zone
+        return is_whole and (value.isoformat(), value.fold) == (read.isoformat(), read.fold)
+    kinds = {type(value), type(read)}
     try:
-        return bool(value == read)
-    except Exception:  # noqa: BLE001 - as above
+        return (len(kinds) == 1 or kinds == {int, float}) and bool(value == read)
+    except Exception:  # noqa: BLE001 - of the ``==`` of anyone's class
         return False
 
 
