@@ -13,6 +13,8 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from pydantic.errors import PydanticUserError
+
 from duetime._english import plural
 from duetime.app import App
 from duetime.cadence import Cadence, Cron, cadence_warnings, compare_with_croniter, parse
@@ -222,7 +224,11 @@ def _of_handler(app: App, handler: Handler) -> Iterator[str]:
     yield from app.missing(handler)
     if handler.payload is None:
         return
-    schema = handler.payload.model_json_schema()
+    try:
+        schema = handler.payload.model_json_schema()
+    except PydanticUserError as error:
+        yield f"{handler.payload.__name__} has no JSON schema, which the API needs: {error.message}"
+        return
     yield from _unreadable(handler, handler.payload, schema.get("examples", ()))
     if handler.job and handler.job.payload is not None:
         try:

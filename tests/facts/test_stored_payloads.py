@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections import deque
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -361,6 +362,26 @@ def test_sets_are_written_in_one_order_in_every_process():
 )
 def test_equal_values_have_equal_texts(one, other, are_equal):
     assert (equal_text(one) == equal_text(other)) is are_equal
+
+
+def test_the_check_of_an_app_goes_on_after_a_class_without_a_schema():
+    app = App()
+
+    class Call(Payload):
+        back: Callable | None = None
+
+    class Other(Payload):
+        key: SecretStr = SecretStr("x")
+
+    for kind in (Call, Other):
+
+        def handle(payload): ...
+
+        handle.__annotations__ = {"payload": kind}
+        app.action(handle)
+    without, secret = problems(app)
+    assert without.startswith("call: Call has no JSON schema")
+    assert secret.startswith("other: Other.key holds a secret")
 
 
 @pytest.mark.parametrize(("kind", "values"), IS_LOST[:6])

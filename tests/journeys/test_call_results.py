@@ -8,8 +8,8 @@ import logging
 import sqlite3
 import threading
 import types
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager, closing, nullcontext
 from datetime import timedelta
 
 import pytest
@@ -313,6 +313,20 @@ def test_a_direct_call_of_a_handler_runs_it_to_its_end(body):
     assert did == ["whole"]
 
 
+async def sleeping():
+    await asyncio.sleep(0)
+
+
+async def async_numbers():
+    yield 1
+
+
+def done_future():
+    future = Future()
+    future.set_result(1)
+    return future
+
+
 @pytest.mark.parametrize(
     ("returned", "is_done"),
     [
@@ -321,9 +335,28 @@ def test_a_direct_call_of_a_handler_runs_it_to_its_end(body):
         (lambda: iter([1]), True),
         (lambda: map(print, [1]), False),
         (lambda: itertools.chain([1]), False),
+        (lambda: enumerate(map(print, [1])), False),
+        (lambda: [sleeping()], False),
+        (lambda: {"a": sleeping()}, False),
+        (asynccontextmanager(async_numbers), False),
+        (lambda: [done_future()], True),
+        (lambda: {"a": [1]}, True),
     ],
-    ids=["cursor", "reader", "list", "map", "itertools"],
+    ids=[
+        "cursor",
+        "reader",
+        "list",
+        "map",
+        "itertools",
+        "enumerate",
+        "coroutines",
+        "dict",
+        "context",
+        "done",
+        "values",
+    ],
 )
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
 def test_only_what_does_its_work_as_it_is_read_fails_as_a_result(returned, is_done):
     app = App()
 
@@ -331,7 +364,7 @@ def test_only_what_does_its_work_as_it_is_read_fails_as_a_result(returned, is_do
     def ring(payload: Ring):
         return returned()
 
-    with nullcontext() if is_done else pytest.raises(Fatal, match="nothing reads it"):
+    with nullcontext() if is_done else pytest.raises(Fatal, match="nothing does"):
         app.handlers["ring"](Ring(), fake_run())
 
 

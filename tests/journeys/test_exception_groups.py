@@ -155,6 +155,22 @@ def test_a_reason_stays_within_its_limit_and_names_how_many_there_are():
     assert message.endswith("…; and 200 more")
 
 
+def test_a_group_as_the_cause_is_named_by_its_leaves():
+    error = RuntimeError("the import failed")
+    error.__cause__ = nested(ValueError("row 17 is bad"), KeyError("price"))
+    reason = "RuntimeError: the import failed; caused by ValueError: row 17 is bad; KeyError: 'price'"
+    assert of_error(error).message == reason
+
+
+def test_a_group_is_read_whatever_its_class_says_of_its_parts():
+    class Odd(ExceptionGroup):
+        @property
+        def exceptions(self):
+            raise RuntimeError("boo")
+
+    assert of_error(Odd("odd", [Fatal("no such order")])) == of_error(Fatal("no such order"))
+
+
 def test_groups_of_any_depth_are_read():
     error = ValueError("deep")
     for _ in range(5_000):

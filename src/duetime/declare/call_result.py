@@ -6,7 +6,8 @@ the call returns                        the run
 None, or a value                        has ended; the value is ignored
 a hand-over                             hands its action over
 an awaitable, or a thread pool's future goes on until that has ended, up to the time-out
-a generator, `map`, `filter` or `zip`   fails for good: nothing would do the work
+a generator, `map`, `zip` or the like    fails for good: nothing would do the work
+several awaitables, or such a context   fails for good, as above
 ======================================  =================================================================
 
 An async handler that swallows its cancellation at the time-out has timed out all the same.
@@ -21,6 +22,9 @@ from typing import Any
 from duetime.model.hand_over import HandedOver
 from duetime.model.run import Run, RunTimedOut
 from duetime.retry import Fatal
+
+_LAZY = (Generator, AsyncGenerator, map, filter, zip, enumerate, reversed, type(iter(int, 1)))
+_MANY = (list, tuple, set, frozenset)
 
 RunCoroutine = Callable[[Coroutine[Any, Any, None]], object]
 """Runs a coroutine that raises nothing, and returns when it has ended."""
@@ -45,15 +49,19 @@ def result_of(result: object, run: Run, run_coroutine: RunCoroutine | None, wher
 
     if inspect.isawaitable(result) or isinstance(result, Future):
         result = _ended(result, run, run_coroutine)
-    # A cursor or an open file is an iterator too, but its work was done.
-    if isinstance(result, Generator | AsyncGenerator | map | filter | zip) or (
-        type(result).__module__ == "itertools"
-    ):
+    parts = result.values() if isinstance(result, dict) else result if isinstance(result, _MANY) else ()
+    if any(map(_is_undone, (result, getattr(result, "gen", None), *parts))):
         raise Fatal(
-            f"{where} returned {type(result).__name__!r}, which does its work as it is read, and nothing"
-            " reads it. Let the handler do its work before it returns, and return nothing"
+            f"{where} returned {type(result).__name__!r}, which does its work as it is read or awaited, and"
+            " nothing does. Let the handler do its work before it returns, and return nothing"
         )
     return result if isinstance(result, HandedOver) else None
+
+
+def _is_undone(part: object) -> bool:
+    """Return whether a value does its work later, unlike an iterator such as a cursor or an open file."""
+    is_awaitable = inspect.isawaitable(part) and not getattr(part, "done", bool)()
+    return is_awaitable or isinstance(part, _LAZY) or type(part).__module__ == "itertools"
 
 
 def _ended(result: Any, run: Run, run_coroutine: RunCoroutine | None) -> object:

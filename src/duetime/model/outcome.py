@@ -105,7 +105,7 @@ def leaves_of(error: BaseException) -> list[BaseException]:
     while left:
         one = left.pop()
         if isinstance(one, BaseExceptionGroup):
-            left += reversed(one.exceptions)
+            left += reversed(vars(BaseExceptionGroup)["exceptions"].__get__(one))  # whatever a subclass has
         else:
             leaves.append(one)
     return leaves
@@ -233,7 +233,7 @@ def _message(error: BaseException, more: str = "") -> str:
     parts = [named(error), *map(truncate, notes if isinstance(notes, list) else ())]
     if isinstance(error, SystemExit | KeyboardInterrupt):
         parts.append("a handler must not end its process")
-    cause = "" if error.__cause__ is None else named(error.__cause__)
+    cause = "" if error.__cause__ is None else "; ".join(map(named, leaves_of(error.__cause__)))
     if cause and cause not in parts[0]:
         parts.append(f"caused by {cause}")
     return truncate(truncate("; ".join(parts), MESSAGE_LIMIT - len(more)) + more)
