@@ -113,3 +113,20 @@ def test_a_token_in_the_reason_of_a_failed_hand_over_or_a_dismissal_is_masked():
     cloud.scheduler.dismiss(action.id, reason=f"known: {tokens[0]}")
     row = cloud.scheduler.get(action.id)
     assert (row.failure_reason, row.dismissed_reason) == (f"{MASKED} was refused", f"known: {MASKED}")
+
+
+def test_a_token_in_the_result_of_a_hand_over_is_masked():
+    app, tokens = App(), []
+
+    @app.action
+    def ask(payload: Ask, run: Run):
+        tokens.append(run.token)
+        return run.hand_over(timeout=timedelta(hours=1))
+
+    cloud = SimulatedCloud(app)
+    first, second = (cloud.scheduler.schedule(Ask(way=way), at=timedelta(0)) for way in ("a", "b"))
+    cloud.advance(minutes=1)
+    cloud.scheduler.complete(tokens[0], result={"next": [f"https://shop.example/{tokens[1]}"], "n": 1})
+    shown = cloud.scheduler.get(first.id).result or cloud.scheduler.get(second.id).result
+    assert tokens[1] not in str(shown)
+    assert MASKED in str(shown)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
+from duetime._masking import without_tokens
 from duetime.errors import DuetimeError, truncate
 from duetime.model.action import Action, Status
 from duetime.model.json_value import JSON_LIMIT, NoJsonValue, json_text
@@ -264,7 +265,7 @@ def has_timed_out(claimed: Action) -> bool:
 
 
 def checked_result(result: Any) -> str | None:
-    """Return a result as JSON, None for none.
+    """Return a result as JSON, None for none. Tokens of hand-overs in it are masked: many may read it.
 
     Raises:
         InvalidHandOver: JSON cannot carry it, or it is larger than 2 KB.
@@ -272,6 +273,6 @@ def checked_result(result: Any) -> str | None:
     if result is None:
         return None
     try:
-        return json_text(result)
+        return without_tokens(json_text(result))
     except NoJsonValue as error:
         raise InvalidHandOver(f"result {error}", field="result") from None

@@ -49,8 +49,7 @@ def _is_same(value: Any, read: Any) -> bool:
     if isinstance(value, datetime) and isinstance(read, datetime) and value.tzinfo and read.tzinfo:
         return value.astimezone(UTC) == read.astimezone(UTC)
     if isinstance(value, datetime | time) and type(value) is type(read):
-        is_whole = value.tzinfo is None or value.utcoffset() is not None  # no text has a bare time's zone
-        return is_whole and (value.isoformat(), value.fold) == (read.isoformat(), read.fold)
+        return str(value) == str(read) and (value.fold, not value.tzinfo) == (read.fold, not read.tzinfo)
     kinds = {type(value), type(read)}
     try:
         return (len(kinds) == 1 or kinds == {int, float}) and bool(value == read)
