@@ -148,6 +148,7 @@ def contradictions(settings: Settings) -> Iterator[str]:
             ),
         ),
     )
-    values = {setting.name: shown(getattr(settings, setting.name)) for setting in fields(settings)}
-    values["least"] = shown(_LEAST_WITH_WHEEL)
+    values = {setting.name: shown(getattr(settings, setting.name)) for setting in fields(settings)} | {
+        "least": shown(_LEAST_WITH_WHEEL)
+    }
     return (problem.format_map(values) for is_broken, problem in rules if is_broken)

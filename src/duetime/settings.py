@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from duetime import _setting_checks as checks
 from duetime._setting_fields import (
@@ -344,14 +344,17 @@ class Settings(GivenFields):
     def __post_init__(self) -> None:
         if problems := [*checks.wrong_kinds(self), *checks.wrong_kinds(self.made)]:
             raise SettingsError(problems)
-        made = replace(
-            self.made,
-            actions_table=self.made.actions_table or f"{self.prefix}actions",
-            jobs_table=self.made.jobs_table or f"{self.prefix}jobs",
-            schedule_group=self.made.schedule_group or f"{self.prefix}actions",
-            job_group=self.made.job_group or f"{self.prefix}jobs",
+        object.__setattr__(
+            self,
+            "made",
+            replace(
+                self.made,
+                actions_table=self.made.actions_table or f"{self.prefix}actions",
+                jobs_table=self.made.jobs_table or f"{self.prefix}jobs",
+                schedule_group=self.made.schedule_group or f"{self.prefix}actions",
+                job_group=self.made.job_group or f"{self.prefix}jobs",
+            ),
         )
-        object.__setattr__(self, "made", made)
         if problems := [
             *checks.out_of_range(self),
             *checks.out_of_range(self.made),
@@ -389,6 +392,10 @@ class Settings(GivenFields):
         values = values_from(VARIABLES, environment(environ))
         made = {field.name: values.pop(field.name) for field in fields(Made) if field.name in values}
         return cls(**values, made=Made(**made))
+
+    def with_made(self, **made: Any) -> Self:
+        """Return the settings with other values of some fields of `made`."""
+        return replace(self, made=replace(self.made, **made))
 
     def to_env(self) -> dict[str, str]:
         """Return the environment from which `from_env` makes equal settings, without defaults."""

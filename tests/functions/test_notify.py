@@ -233,9 +233,7 @@ def test_a_request_for_a_digest_of_an_empty_window_is_ignored(notify, ports):
 
 
 def test_the_error_of_a_digest_without_its_queue_names_the_missing_setting(settings):
-    timer = AwsBackends(
-        replace(settings, made=replace(settings.made, notification_queue="")), SystemClock()
-    ).notifications.timer
+    timer = AwsBackends(settings.with_made(notification_queue=""), SystemClock()).notifications.timer
     with pytest.raises(BackendMisconfigured, match="DUETIME_NOTIFICATION_QUEUE"):
         timer.at_end_of(DigestWindow("acme", FAILED, *_quarter()), delay=1)
 

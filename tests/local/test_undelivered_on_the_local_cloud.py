@@ -14,7 +14,7 @@ from tests.local.conftest import SHORT, Deadly, Note, eventually, give_up, settl
 from tests.local.test_one_shots_on_the_local_cloud import make_schedule
 
 HASTY = LocalOptions(
-    settings=replace(SHORT, made=replace(SHORT.made, queue_visibility=timedelta(seconds=1))),
+    settings=SHORT.with_made(queue_visibility=timedelta(seconds=1)),
     max_receives=2,
     retry_waits=(timedelta(seconds=0.1), timedelta(seconds=0.2)),
 )

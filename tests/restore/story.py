@@ -74,7 +74,7 @@ class Story:
     def deploy(self, *, enabled):
         """Deploy with the restored tables."""
         names = {f"{kind}_table": name for kind, name in self.restored.items()}
-        self.drill.use(replace(self.settings, enabled=enabled, made=replace(self.settings.made, **names)))
+        self.drill.use(replace(self.settings, enabled=enabled).with_made(**names))
 
 
 def name_of(row):

@@ -162,7 +162,7 @@ def test_a_run_that_was_under_way_at_the_restore_point_is_held_and_blocks_no_lat
     [account] = [account for account in report.jobs if account.ref == REF]
     assert f"its lock, held by {under_way.row.id}, is freed" in account.notes
     held = HeldRows(
-        replace(drill.settings, made=replace(drill.settings.made, actions_table=story.restored["actions"])),
+        drill.settings.with_made(actions_table=story.restored["actions"]),
         drill.clock,
     ).list()
     assert under_way.row.id in {name_of(row) for row in held}

@@ -24,7 +24,7 @@ def deploy(settings, region, *, is_new=True, is_fenced=True):
     """
     clients.use_region(region)
     dynamodb, url = boto3.client("dynamodb"), boto3.client("sqs").create_queue(QueueName="due")["QueueUrl"]
-    settings = replace(settings, made=replace(settings.made, queues={"default": url, "system": url}))
+    settings = settings.with_made(queues={"default": url, "system": url})
     for shape, name in ((ACTIONS, settings.made.actions_table), (JOBS, settings.made.jobs_table)):
         dynamodb.create_table(**create_table_request(shape, name))
     if is_new:

@@ -113,8 +113,7 @@ class Api(Construct):
 
     def _function(self, handlers: Sequence[Handlers], resources: SharedResources) -> DuetimeFunction:
         apps, failures = " ".join(handler.app for handler in handlers), resources.failures
-        made = replace(self._settings.made, failure_queue=failures.queue_url)
-        mine = replace(self._settings, app=apps, made=made)
+        mine = replace(self._settings, app=apps).with_made(failure_queue=failures.queue_url)
         runbook, worker_logs = self._deployment.runbook, self._worker_logs()
         spec = FunctionSpec(
             name=f"{mine.prefix}api",

@@ -70,9 +70,7 @@ def grant_redrive(
 ) -> None:
     """Grant the rights, and set the environment with which `Scheduler.from_env` finds undelivered inputs."""
     rights = [read_undelivered(tables.jobs.table_arn), send(failures.queue_arn)]
-    names = _names(settings)
-    made = replace(names.made, failure_queue=failures.queue_url)
-    _grant(function, rights, replace(names, made=made))
+    _grant(function, rights, _names(settings).with_made(failure_queue=failures.queue_url))
 
 
 def _checked(tenants: Sequence[str]) -> list[str]:

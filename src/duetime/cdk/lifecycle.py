@@ -44,11 +44,9 @@ class Lifecycle(Construct):
             about="publishes lifecycle events on the event bus",
             entry="publish",
             timeout=timedelta(seconds=60),
-            environment=replace(
-                settings,
-                run_counts=settings.run_counts and deployment.api,
-                made=replace(settings.made, failure_queue=resources.failures.queue_url),
-            ).to_env(),
+            environment=replace(settings, run_counts=settings.run_counts and deployment.api)
+            .with_made(failure_queue=resources.failures.queue_url)
+            .to_env(),
             rights=[
                 *read_stream(tables.action_stream),
                 *read_stream(tables.job_stream),

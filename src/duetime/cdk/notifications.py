@@ -82,8 +82,8 @@ class NotificationResources(Construct):
         self.templates = MailTemplates(self, "Mails", settings=settings)
         self._subscribe(bus)
         self.topic_arn = topic_arn = self.topic.topic_arn if self.topic else settings.topic_arn
-        made = replace(settings.made, notification_queue=queue.queue.queue_url)
-        mine = replace(settings, app="", topic_arn=topic_arn, made=made)
+        mine = replace(settings, app="", topic_arn=topic_arn)
+        mine = mine.with_made(notification_queue=queue.queue.queue_url)
         spec = FunctionSpec(
             name=f"{settings.prefix}notify",
             about="notifies people of failures and recoveries",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -104,13 +103,9 @@ class Duetime(Construct):
         super().__init__(scope, construct_id)
         created, deployment = chosen_settings(self.node, settings, deployment, profile)
         self.deployment = deployment
-        self.settings = settings = replace(
-            created,
-            made=replace(
-                created.made,
-                actions_table=deployment.restored_table("actions") or created.made.actions_table,
-                jobs_table=deployment.restored_table("jobs") or created.made.jobs_table,
-            ),
+        self.settings = settings = created.with_made(
+            actions_table=deployment.restored_table("actions") or created.made.actions_table,
+            jobs_table=deployment.restored_table("jobs") or created.made.jobs_table,
         )
         problems = [
             *contradictions(settings, deployment),

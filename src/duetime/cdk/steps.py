@@ -77,18 +77,12 @@ class StepFunctions(Construct):
             *self._wakes.let_set_timers(),
         ]
         self._code = Bundle.for_deployment(resources.deployment).code()
-        self._settings = replace(
-            resources.settings,
-            app="",
-            made=replace(resources.settings.made, queues=resources.queue_urls),
-        )
-        self._made = replace(
-            self._wakes.settings.made,
+        self._settings = replace(resources.settings, app="").with_made(queues=resources.queue_urls)
+        self._settings_to_wake = replace(self._wakes.settings, app="").with_made(
             queues=resources.queue_urls,
             failure_queue=resources.failures.queue_url,
             sleeps_from=_sleeps_from(resources.deployment),
         )
-        self._settings_to_wake = replace(self._wakes.settings, app="", made=self._made)
         TimerResources(self, "Timers", resources.settings)
         self.dispatch = self._dispatch()
         self.sweep = self._sweep()
@@ -125,7 +119,7 @@ class StepFunctions(Construct):
                 *let_follow(self._tables.actions.table_arn),
             ],
             timeout=timedelta(seconds=55),
-            settings=replace(self._settings_to_wake, made=replace(self._made, canary=canary)),
+            settings=self._settings_to_wake.with_made(canary=canary),
             retries=0,
         )
         self._wakes.accept_timers(sweep)
@@ -150,10 +144,7 @@ class StepFunctions(Construct):
                 take_from(queue.queue_arn),
             ],
             timeout=CATCH_UP_TIMEOUT,
-            settings=replace(
-                self._settings_to_wake,
-                made=replace(self._made, queue_visibility=visibility_of(CATCH_UP_TIMEOUT)),
-            ),
+            settings=self._settings_to_wake.with_made(queue_visibility=visibility_of(CATCH_UP_TIMEOUT)),
             retries=1,
             sends_to_own_queue=True,
         )
@@ -181,11 +172,8 @@ class StepFunctions(Construct):
                 *([keep_bookmarks(self._tables.jobs.table_arn)] if self._wakes.are_timers_set else ()),
             ],
             timeout=timedelta(seconds=60),
-            settings=replace(
-                self._settings_to_wake,
-                made=replace(
-                    self._made, sleeps_from=_sleeps_from(self._resources.deployment, ARM_MEMORY_SHARE)
-                ),
+            settings=self._settings_to_wake.with_made(
+                sleeps_from=_sleeps_from(self._resources.deployment, ARM_MEMORY_SHARE)
             ),
             memory_share=ARM_MEMORY_SHARE,
         )

@@ -33,14 +33,11 @@ class UndeliveredFunction(Construct):
         super().__init__(scope, construct_id)
         self._resources, self._wakes, self._notifications = resources, resources.wakes, notifications
         failures = resources.failures
-        settings = self._wakes.settings
-        made = replace(
-            settings.made,
+        settings = replace(self._wakes.settings, app="").with_made(
             queues=resources.queue_urls,
             failure_queue=failures.queue_url,
             notification_queue="" if notifications is None else notifications.queue.queue_url,
         )
-        settings = replace(settings, app="", made=made)
         spec = FunctionSpec(
             name=f"{settings.prefix}undelivered",
             about="redrives or keeps the inputs that queues, the stream and EventBridge gave up on",

@@ -6,7 +6,6 @@ Everything is referred to by name: the deploy function sets the jobs' wakes, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_iam as iam
@@ -100,10 +99,9 @@ class Wakes(Construct):
         bus = "" if settings.event_bus == DEFAULT_BUS else f"{settings.event_bus}/"
         self.rules_arn = stack.format_arn(service="events", resource="rule", resource_name=f"{bus}{prefix}*")
         """The ARN pattern of jobs' rules, which functions create later. The default bus is not named."""
-        made = replace(
-            settings.made, dispatch_arn=dispatch, timer_role_arn=self._role.role_arn, timer_dlq_arn=failures
+        self.settings = settings.with_made(
+            dispatch_arn=dispatch, timer_role_arn=self._role.role_arn, timer_dlq_arn=failures
         )
-        self.settings = replace(settings, made=made)
         """The settings of a function that sets wakes."""
 
     def let_set_timers(self) -> list[iam.PolicyStatement]:

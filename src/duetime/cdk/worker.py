@@ -40,14 +40,9 @@ class WorkerFunction(Construct):
         super().__init__(scope, construct_id)
         deployment, names = resources.deployment, (handlers.worker, high_queue_of(handlers.worker))
         queues = {name: resources.due[name].queue for name in names if name in resources.due}
-        settings = replace(
-            resources.settings,
-            app=handlers.app,
-            made=replace(
-                resources.settings.made,
-                queues=resources.worker_queue_urls,  # a freed slot wakes actions of other workers too
-                queue_visibility=visibility_of(deployment.worker_timeout),
-            ),
+        settings = replace(resources.settings, app=handlers.app).with_made(
+            queues=resources.worker_queue_urls,  # a freed slot wakes actions of other workers too
+            queue_visibility=visibility_of(deployment.worker_timeout),
         )
         spec = FunctionSpec(
             name=f"{settings.prefix}work-{handlers.worker}",

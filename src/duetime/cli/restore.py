@@ -122,14 +122,13 @@ def _deployed(arguments: argparse.Namespace) -> Settings:
 
 
 def _held(arguments: argparse.Namespace) -> HeldRows:
-    from dataclasses import replace  # noqa: PLC0415 - as above
 
     from duetime.clock import SystemClock  # noqa: PLC0415 - as above
     from duetime.restore.restore import HeldRows  # noqa: PLC0415 - as above
 
     settings = _deployed(arguments)
-    made = replace(settings.made, actions_table=arguments.actions or settings.made.actions_table)
-    return HeldRows(replace(settings, made=made), SystemClock())
+    chosen = settings.with_made(actions_table=arguments.actions or settings.made.actions_table)
+    return HeldRows(chosen, SystemClock())
 
 
 def _list(arguments: argparse.Namespace) -> int:

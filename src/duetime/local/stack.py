@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 
 from duetime.app import App
@@ -67,16 +66,13 @@ class Stack:
         self._make_bus(settings.event_bus)
         for name, rate in (("sweep", settings.sweep_rate), ("catch-up", settings.catch_up_rate)):
             self._make_pass(name, system_jobs.rate_expression(rate))
-        settings = self._make_notifications(settings)
-        made = replace(
-            settings.made,
+        return self._make_notifications(settings).with_made(
             queues={DEFAULT_WORKER: url, self._names.worker: url, SYSTEM_WORKER: system, **high_url},
             failure_queue=failures,
             dispatch_arn=self._names.function("dispatch"),
             timer_role_arn=self._names.timer_role,
             timer_dlq_arn=queue_arn(self._names.failure_queue),
         )
-        return replace(settings, made=made)
 
     def _queue_url(self, name: str) -> str:
         with suppress(self._sqs.exceptions.QueueDoesNotExist):
@@ -107,9 +103,7 @@ class Stack:
         if settings.events == "off":
             return settings
         url = self._make_queue(self._names.notifications, NOTIFY_TIMEOUT + _BEYOND_TIMEOUT)
-        return LocalNotifications(self._names.notifications).make(
-            replace(settings, made=replace(settings.made, notification_queue=url))
-        )
+        return LocalNotifications(self._names.notifications).make(settings.with_made(notification_queue=url))
 
     def _make_queue(self, name: str, visibility: timedelta) -> str:
         url, failures = self._queue_url(name), queue_arn(self._names.failure_queue)

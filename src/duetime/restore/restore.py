@@ -71,13 +71,9 @@ class Restore:
         if not actions and not jobs:
             raise UnfitTable("no table is named; name the restored ones with --actions, --jobs, or both")
         self._tables = find_tables(deployed, clock, actions=actions, jobs=jobs, restored_to=restored_to)
-        self._settings = replace(
-            deployed,
-            made=replace(
-                deployed.made,
-                actions_table=actions or deployed.made.actions_table,
-                jobs_table=jobs or deployed.made.jobs_table,
-            ),
+        self._settings = deployed.with_made(
+            actions_table=actions or deployed.made.actions_table,
+            jobs_table=jobs or deployed.made.jobs_table,
         )
         self._clock, self._reads_logs = clock, reads_logs
         self._backends = AwsBackends(self._settings, clock)
