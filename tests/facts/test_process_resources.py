@@ -105,6 +105,13 @@ class TestProcessResources:
             given_to(made_by(broken, database), lambda_taking(Database))
         assert caught.value.resource == "Config"
 
+    def test_error_names_leaf_of_group(self):
+        def broken() -> Config:
+            raise ExceptionGroup("config", [ValueError("no url"), KeyError("port")])
+
+        with pytest.raises(ResourceFailed, match="could not make Config: ValueError: no url; and 1 more"):
+            given_to(made_by(broken, database), lambda_taking(Database))
+
     def test_resource_none_is_cached(self):
         made = []
 

@@ -339,6 +339,7 @@ def done_future():
         (lambda: [sleeping()], False),
         (lambda: {"a": sleeping()}, False),
         (asynccontextmanager(async_numbers), False),
+        (lambda: [Future()], False),
         (lambda: [done_future()], True),
         (lambda: {"a": [1]}, True),
     ],
@@ -352,6 +353,7 @@ def done_future():
         "coroutines",
         "dict",
         "context",
+        "future",
         "done",
         "values",
     ],
@@ -364,7 +366,7 @@ def test_only_what_does_its_work_as_it_is_read_fails_as_a_result(returned, is_do
     def ring(payload: Ring):
         return returned()
 
-    with nullcontext() if is_done else pytest.raises(Fatal, match="nothing does"):
+    with nullcontext() if is_done else pytest.raises(Fatal, match="nothing does that"):
         app.handlers["ring"](Ring(), fake_run())
 
 

@@ -6,8 +6,8 @@ the call returns                        the run
 None, or a value                        has ended; the value is ignored
 a hand-over                             hands its action over
 an awaitable, or a thread pool's future goes on until that has ended, up to the time-out
-a generator, `map`, `zip` or the like    fails for good: nothing would do the work
-several awaitables, or such a context   fails for good, as above
+a generator, `map`, or context manager  fails for good: nothing would do the work
+a container of awaitables or of these   fails for good, as above
 ======================================  =================================================================
 
 An async handler that swallows its cancellation at the time-out has timed out all the same.
@@ -45,23 +45,33 @@ def result_of(result: object, run: Run, run_coroutine: RunCoroutine | None, wher
     """
     if result is None:
         return None
-    from concurrent.futures import Future  # noqa: PLC0415 - most handlers return nothing
-
-    if inspect.isawaitable(result) or isinstance(result, Future):
+    if _is_awaitable(result):
         result = _ended(result, run, run_coroutine)
     parts = result.values() if isinstance(result, dict) else result if isinstance(result, _MANY) else ()
-    if any(map(_is_undone, (result, getattr(result, "gen", None), *parts))):
+    if any(map(_is_undone, (result, *parts))):
         raise Fatal(
-            f"{where} returned {type(result).__name__!r}, which does its work as it is read or awaited, and"
-            " nothing does. Let the handler do its work before it returns, and return nothing"
+            f"{where} returned {type(result).__name__!r}, which does its work when it is awaited, read or"
+            " entered, and nothing does that. Let the handler do its work itself, and return nothing"
         )
     return result if isinstance(result, HandedOver) else None
 
 
+def _is_awaitable(value: object) -> bool:
+    from concurrent.futures import Future  # noqa: PLC0415 - most handlers return nothing
+
+    return inspect.isawaitable(value) or isinstance(value, Future)
+
+
 def _is_undone(part: object) -> bool:
-    """Return whether a value does its work later, unlike an iterator such as a cursor or an open file."""
-    is_awaitable = inspect.isawaitable(part) and not getattr(part, "done", bool)()
-    return is_awaitable or isinstance(part, _LAZY) or type(part).__module__ == "itertools"
+    """Return whether a value does its work later: when it is awaited, read or entered.
+
+    An iterator such as a cursor or an open file has done its work.
+    """
+    return (
+        (_is_awaitable(part) and not getattr(part, "done", bool)())  # only a future has `done`
+        or isinstance(part, _LAZY)
+        or type(part).__module__ in {"itertools", "contextlib"}
+    )
 
 
 def _ended(result: Any, run: Run, run_coroutine: RunCoroutine | None) -> object:
@@ -82,9 +92,8 @@ def _ended(result: Any, run: Run, run_coroutine: RunCoroutine | None) -> object:
             if limit.expired():
                 raised.append(RunTimedOut(run.deadline))
 
-    run_it: RunCoroutine = run_coroutine or asyncio.run
-    if asyncio.isfuture(result) and not result.get_loop().is_running():
-        run_it = result.get_loop().run_until_complete
+    is_of_idle_loop = asyncio.isfuture(result) and not result.get_loop().is_running()
+    run_it = result.get_loop().run_until_complete if is_of_idle_loop else run_coroutine or asyncio.run
     run_it(caught())
     if raised:
         raise raised[0]
@@ -93,11 +102,10 @@ def _ended(result: Any, run: Run, run_coroutine: RunCoroutine | None) -> object:
 
 async def _last(result: Any) -> object:
     import asyncio  # noqa: PLC0415 - loaded already
-    from concurrent.futures import Future  # noqa: PLC0415 - as above
 
-    while inspect.isawaitable(result) or isinstance(result, Future):
+    while _is_awaitable(result):
         loop = result.get_loop() if asyncio.isfuture(result) else None
         if loop not in {None, asyncio.get_running_loop()} and loop.is_running():
             result = asyncio.run_coroutine_threadsafe(_last(result), loop)
-        result = await (asyncio.wrap_future(result) if isinstance(result, Future) else result)
+        result = await (result if inspect.isawaitable(result) else asyncio.wrap_future(result))
     return result

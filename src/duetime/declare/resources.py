@@ -22,7 +22,8 @@ from duetime.declare.signature import (
     may_be_a_resource,
     where_of,
 )
-from duetime.errors import DeclarationError, DuetimeError, truncate
+from duetime.errors import DeclarationError, DuetimeError
+from duetime.model.outcome import in_words
 
 
 class ResourceFailed(DuetimeError, RuntimeError):
@@ -32,9 +33,7 @@ class ResourceFailed(DuetimeError, RuntimeError):
 
     def __init__(self, factory: Factory, reason: BaseException) -> None:
         self.resource = factory.name
-        super().__init__(
-            f"{factory.where} could not make {factory.name}: {type(reason).__name__}: {truncate(reason)}"
-        )
+        super().__init__(f"{factory.where} could not make {factory.name}: {in_words(reason)}")
 
 
 @dataclass(frozen=True, slots=True)

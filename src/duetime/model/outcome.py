@@ -233,10 +233,15 @@ def _message(error: BaseException, more: str = "") -> str:
     parts = [named(error), *map(truncate, notes if isinstance(notes, list) else ())]
     if isinstance(error, SystemExit | KeyboardInterrupt):
         parts.append("a handler must not end its process")
-    cause = "" if error.__cause__ is None else "; ".join(map(named, leaves_of(error.__cause__)))
-    if cause and cause not in parts[0]:
+    if error.__cause__ is not None and (cause := in_words(error.__cause__)) not in parts[0]:
         parts.append(f"caused by {cause}")
     return truncate(truncate("; ".join(parts), MESSAGE_LIMIT - len(more)) + more)
+
+
+def in_words(error: BaseException) -> str:
+    """Return the class and text of an exception; of a group, those of a leaf, and how many more it has."""
+    first, *others = leaves_of(error)
+    return f"{named(first)}; and {len(others)} more" if others else named(first)
 
 
 def named(error: BaseException) -> str:
