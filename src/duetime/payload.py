@@ -128,20 +128,22 @@ class Payload(BaseModel):
             InvalidPayload: JSON cannot carry a value, or no equal one can be read back. Each problem begins
                 with its field.
         """
-        cls, problems = type(self), list[str]()
+        cls = type(self)
         try:
             written = self.model_dump_json(by_alias=False, round_trip=True, warnings=False)
-            if _may_hold_sets(cls):
+            may_hold_sets, is_plain = _traits(cls)
+            if may_hold_sets:
                 written = _with_sorted_sets(self, written)
             if "Infinity" in written:
                 json.loads(written, parse_constant=_refuse_constant)
             read = cls.model_validate_json(written, by_alias=False, by_name=True)
-            if read_back.is_equal(self, read):
+            changed = () if is_plain and self == read else read_back.differences(self, read)
+            if not (problems := [f"{path}: {_CHANGES}" for path in changed]):
                 return written
-            problems = [f"{path}: {_CHANGES}" for path in read_back.differences(self, read)]
         except ValidationError as error:
-            read_problems = [f"{found}; what is stored could not be read back" for found in _problems(error)]
-            problems = list(self._unwritable()) or read_problems
+            problems = list(self._unwritable()) or [
+                f"{found}; what is stored could not be read back" for found in _problems(error)
+            ]
         except Exception as error:  # noqa: BLE001 - serializers and validators are the user's own code
             problems = list(self._unwritable()) or [f"{type(error).__name__}: {truncate(error)}"]
         raise InvalidPayload(self.type_name, problems) from None
@@ -229,7 +231,7 @@ _CHANGES = (
     "what is stored would be read back as another value; use a type whose JSON is read back as an equal value"
 )
 
-_may_hold_sets = cache(read_back.may_hold_sets)
+_traits = cache(read_back.traits)
 
 
 def _with_sorted_sets(payload: Payload, written: str) -> str:

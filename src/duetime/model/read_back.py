@@ -16,14 +16,18 @@ from typing import Any
 
 from pydantic import BaseModel, RootModel
 
-
-def is_equal(value: BaseModel, read: BaseModel) -> bool:
-    """Return whether two payloads of one class are equal, whatever a class' own ``==`` compares."""
-    return next(differences(value, read), None) is None
+_PLAIN = {
+    *("model", "model-fields", "model-field", "definitions", "definition-ref", "default", "nullable", "none"),
+    *("list", "dict", "str", "int", "float", "bool", "date", "uuid"),
+}
+"""The kinds of nodes in the schema of a class about whose values ``==`` decides."""
 
 
 def differences(value: Any, read: Any, path: str = "") -> Iterator[str]:
-    """Yield the path of each part in which two values differ, such as ``lines.0.price``."""
+    """Yield the path of each part in which two values differ, such as ``lines.0.price``.
+
+    A class' own ``==`` decides only about what has no parts: it may leave out a field.
+    """
     parts, others = _parts(value), _parts(read)
     if type(value) is type(read) and parts is not None and others is not None and [*parts] == [*others]:
         for name, part in parts.items():
@@ -48,31 +52,34 @@ def _parts(value: Any) -> Mapping[Any, Any] | None:
 def _is_same(value: Any, read: Any) -> bool:
     if isinstance(value, datetime) and isinstance(read, datetime) and value.tzinfo and read.tzinfo:
         return value.astimezone(UTC) == read.astimezone(UTC)
-    if isinstance(value, datetime | time) and type(value) is type(read):
-        return str(value) == str(read) and (value.fold, not value.tzinfo) == (read.fold, not read.tzinfo)
-    kinds = {type(value), type(read)}
+    if isinstance(value, time) and value.tzinfo and not getattr(read, "tzinfo", None):
+        return False  # a named zone without a date, which the text lacks and ``==`` ignores
     try:
-        return (len(kinds) == 1 or kinds == {int, float}) and bool(value == read)
+        return {type(value), type(read)} in ({type(value)}, {int, float}) and bool(value == read)
     except Exception:  # noqa: BLE001 - of the ``==`` of anyone's class
         return False
 
 
 def nodes(schema: Any) -> Iterator[Mapping[str, Any]]:
     """Yield each node of a class' schema in pydantic's core."""
-    if isinstance(schema, dict):
-        if isinstance(schema.get("type"), str):
-            yield schema
-        for part in schema.values():
-            yield from nodes(part)
-    elif isinstance(schema, list | tuple):
-        for part in schema:
-            yield from nodes(part)
+    if isinstance(schema, dict) and isinstance(schema.get("type"), str):
+        yield schema
+    parts = schema.values() if isinstance(schema, dict) else schema
+    for part in parts if isinstance(schema, dict | list | tuple) else ():
+        yield from nodes(part)
 
 
-def may_hold_sets(model: type[BaseModel]) -> bool:
-    """Return whether a value of the class may hold a set, or comes from a validator that may make one."""
-    kinds = {node["type"] for node in nodes(model.__pydantic_core_schema__)}
-    return any(kind in {"set", "frozenset"} or kind.startswith("function-") for kind in kinds)
+def traits(model: type[BaseModel]) -> tuple[bool, bool]:
+    """Return whether a value of the class may hold a set, and whether ``==`` decides about all its values.
+
+    A validator may make a set, and a class within it may have an ``==`` of its own.
+    """
+    found = list(nodes(model.__pydantic_core_schema__))
+    kinds = {node["type"] for node in found}
+    may_hold_sets = any(kind in {"set", "frozenset"} or kind.startswith("function-") for kind in kinds)
+    return may_hold_sets, kinds <= _PLAIN and all(
+        node.get("cls", BaseModel).__eq__ is BaseModel.__eq__ for node in found
+    )
 
 
 def with_sorted_sets(value: Any, written: Any) -> Any:
