@@ -116,11 +116,11 @@ class UnknownType(DuetimeError, LookupError):
 
     def __init__(self, type_name: str, known: Iterable[str], remedy: str = "") -> None:
         self.type_name, self.known = type_name, tuple(sorted(known))
-        near = nearest(type_name, self.known)
+        remedy = remedy or (f"did you mean {near!r}?" if (near := nearest(type_name, self.known)) else "")
         super().__init__(
             f"no handler is registered for the type {truncate(type_name, 100)!r}; known are: "
             + (", ".join(self.known) or "none")
-            + (f"; {remedy}" if remedy else f"; did you mean {near!r}?" if near else "")
+            + (f"; {remedy}" if remedy else "")
         )
 
 
@@ -131,8 +131,7 @@ class TypeNotHosted(DuetimeError, LookupError):
 
     def __init__(self, type_name: str, hosted: Iterable[str]) -> None:
         self.type_name, self.hosted = type_name, tuple(sorted(hosted))
-        near = nearest(type_name, self.hosted)
-        meant = f"did you mean {near!r}? " if near else ""
+        meant = f"did you mean {near!r}? " if (near := nearest(type_name, self.hosted)) else ""
         remedy = "Deploy its worker first"
         if type_name.startswith("target-"):
             remedy = "Grant the target in the stack: scheduler.grant_target(…)"

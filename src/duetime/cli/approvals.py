@@ -28,8 +28,8 @@ def _add(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.Argum
 
 def decide(verb: str, arguments: argparse.Namespace) -> int:
     """Approve or reject one action."""
-    client, body = client_of(arguments), {"reason": arguments.reason}
-    return print_content(arguments, client.ask("POST", "actions", arguments.id, verb, body=body), _decided)
+    path, body = ("actions", arguments.id, verb), {"reason": arguments.reason}
+    return print_content(arguments, client_of(arguments).ask("POST", *path, body=body), _decided)
 
 
 def _decided(action: Json, _now: datetime) -> str:

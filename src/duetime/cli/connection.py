@@ -120,10 +120,10 @@ def _profiles(file: Path) -> dict[str, Any]:
 
 
 def _check_keys(owner: str, written: object, allowed: list[str]) -> None:
-    for key in sorted(written.keys() - set(allowed)) if isinstance(written, dict) else []:
-        meant = nearest(key, allowed)
+    if unknown := sorted(written.keys() - set(allowed)) if isinstance(written, dict) else []:
+        meant = nearest(unknown[0], allowed)
         raise BadUsage(
-            f"{owner} has no key {key!r};"
+            f"{owner} has no key {unknown[0]!r};"
             + (f" did you mean {meant!r}?" if meant else f" it may have {', '.join(allowed)}")
         )
 

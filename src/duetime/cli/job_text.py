@@ -203,10 +203,8 @@ def accounts(occurrences: Sequence[Json]) -> str:
 
 
 def _account(entry: Json) -> str:
-    many = entry["until"] and (
-        f"{counted(entry['count'], 'time') if entry['count'] else 'many times'},"
-        f" until {_second(entry['until'])}"
-    )
+    times = counted(entry["count"], "time") if entry["count"] else "many times"
+    many = entry["until"] and f"{times}, until {_second(entry['until'])}"
     reason = (
         entry["note"] if entry["note"].startswith(entry["reason"]) else f"{entry['reason']}: {entry['note']}"
     )
