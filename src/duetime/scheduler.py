@@ -619,7 +619,7 @@ class Scheduler:
 
         Args:
             token: what `Run.token` returned to the handler.
-            result: stored with the action, at most 2 KB as JSON.
+            result: stored with the action, at most 2 KB as JSON; tokens of hand-overs in it are masked.
 
         Returns:
             The executed action, without its payload.
