@@ -77,7 +77,6 @@ class StepFunctions(Construct):
             *self._wakes.let_set_timers(),
         ]
         self._code = Bundle.for_deployment(resources.deployment).code()
-        self._settings = replace(resources.settings, app="").with_made(queues=resources.queue_urls)
         self._settings_to_wake = replace(self._wakes.settings, app="").with_made(
             queues=resources.queue_urls,
             failure_queue=resources.failures.queue_url,
@@ -96,7 +95,7 @@ class StepFunctions(Construct):
             "turns a timer's wake into a due message, and plans and starts jobs",
             [*self._to_plan, *let_start_by_events(self._tables.actions.table_arn)],
             timeout=timedelta(seconds=30),
-            settings=self._settings,
+            settings=replace(self._resources.settings, app="").with_made(queues=self._resources.queue_urls),
             retries=2,
             memory_share=DISPATCH_MEMORY_SHARE,
         )
