@@ -4,10 +4,13 @@ import asyncio
 import decimal
 import io
 import json
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import ContextVar
 from datetime import timedelta
 from decimal import Decimal
+from importlib import import_module
 
 import pytest
 from aws_lambda_powertools import Logger
@@ -17,12 +20,15 @@ from duetime.aws.messages import to_json
 from duetime.lambdas import work
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
+from duetime.telemetry.spans import TraceSpan
 from duetime.testing import SimulatedCloud
 from duetime.wakeups.due_messages import message_of
+from duetime.worker import run_context
 from tests.functions.conftest import Context, sample
 
 WHO = ContextVar("who", default="nobody")
 LINES = io.StringIO()
+ENTERED, GO = threading.Event(), threading.Event()
 LOGGER = Logger(service="shop", stream=LINES)
 
 
@@ -157,3 +163,24 @@ def test_a_logger_that_a_run_makes_has_the_keys_of_that_run_alone():
     loggers[0].info("made after")
     lines = [json.loads(line) for line in LINES.getvalue().splitlines() if '"message":"made' in line]
     assert [[key for key in line if key.startswith("run_")] for line in lines] == [["run_1"], ["run_2"], []]
+
+
+def test_a_run_waits_for_an_import_of_powertools_that_another_thread_has_begun(monkeypatch, tmp_path):
+    (tmp_path / "slow_formatter.py").write_text(
+        "from tests.journeys import test_run_context as test\n"
+        "test.ENTERED.set()\n"
+        "assert test.GO.wait(60)\n"
+        "class LambdaPowertoolsFormatter: ...\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(run_context, "_POWERTOOLS", "slow_formatter")
+    with ThreadPoolExecutor(2) as pool:
+        imported = pool.submit(import_module, "slow_formatter")
+        assert ENTERED.wait(60)
+        ran = pool.submit(run_context.isolated, lambda: "ran", TraceSpan())
+        done, _ = wait([ran], timeout=0.2)
+        GO.set()
+        assert not done
+        assert ran.result(60) == "ran"
+        assert "log_format" in vars(imported.result(60).LambdaPowertoolsFormatter)
+    sys.modules.pop("slow_formatter")

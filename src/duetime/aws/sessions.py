@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from contextvars import ContextVar
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from botocore.exceptions import DataNotFoundError
@@ -17,9 +18,9 @@ from botocore.session import Session, get_session
 
 def default_session() -> Any:
     """Return boto3's default session, made if there is none; without boto3, botocore's."""
-    boto3: Any = sys.modules.get("boto3")
-    if boto3 is None:
+    if "boto3" not in sys.modules:
         return _own_session()
+    boto3: Any = import_module("boto3")  # another thread's import that has begun is waited for
     if boto3.DEFAULT_SESSION is None:
         boto3.DEFAULT_SESSION = boto3.Session(botocore_session=_new_session())
     return boto3.DEFAULT_SESSION
@@ -31,11 +32,6 @@ def create_client(session: Any, service: str, **options: Any) -> Any:
     return create(service, **options)
 
 
-@lru_cache(maxsize=1)
-def _own_session() -> Session:
-    return _new_session()
-
-
 def _new_session() -> Session:
     session = get_session()
     standard = session.get_component("data_loader")
@@ -44,6 +40,8 @@ def _new_session() -> Session:
     )
     return session
 
+
+_own_session = lru_cache(maxsize=1)(_new_session)
 
 _LOADED: ContextVar[str | None] = ContextVar("duetime_loaded_model", default=None)
 

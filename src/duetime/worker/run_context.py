@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextvars import Context, ContextVar
+from importlib import import_module
 from typing import Any, TypeVar
 
 from duetime.telemetry.spans import TraceSpan
@@ -25,9 +26,8 @@ def isolated(call: Callable[[], T], span: TraceSpan) -> T:
 
 
 def _begin(call: Callable[[], T], span: TraceSpan) -> T:
-    if powertools := sys.modules.get(_POWERTOOLS):
-        if not isinstance(vars(powertools.LambdaPowertoolsFormatter).get("log_format"), _LogFormat):
-            powertools.LambdaPowertoolsFormatter.log_format = _LogFormat()
+    if _POWERTOOLS in sys.modules:  # perhaps of an import that another thread has begun: that is waited for
+        import_module(_POWERTOOLS).LambdaPowertoolsFormatter.log_format = _LogFormat()
         _keys_of_run.set({})
     with span.current():
         return call()
