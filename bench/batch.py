@@ -15,6 +15,7 @@ from bench.meter import metered
 from bench.result import Result, at_most
 from bench.stand import made
 from duetime import App, Order, Payload, Run
+from duetime.aws.backends import AwsBackends
 from duetime.aws.items import to_item
 from duetime.aws.store import DynamoStore
 from duetime.clock import SystemClock
@@ -23,8 +24,7 @@ from duetime.model.batch import ActionBatch, BatchState
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from duetime.wakeups.count_batch import CountBatch
-from duetime.wakeups.release import Release
+from duetime.wakeups.assembly import Steps
 from tests.dynamodb_local import client, running
 
 MEMBERS, STARTS = 100_000, 500
@@ -116,9 +116,7 @@ def _on_dynamodb() -> list[Result]:
         assert store.change_batch(batch, sized)
         _put_executed(raw, settings.made.actions_table, store, sized)
         scheduler.batches.close(NAME)
-        count = CountBatch(
-            store, Release(store, clock=clock, settings=settings), clock=clock, settings=settings
-        )
+        count = Steps(AwsBackends(settings, clock, raw)).count_batch
         began = time.perf_counter()
         with metered(raw) as bill:
             count.sweep(batch.ref, stop_at=clock.now() + timedelta(minutes=10))

@@ -13,15 +13,11 @@ from bench.result import Result, at_most
 from bench.stand import Stand, app, emulated, made
 from duetime.aws.tables import ACTIONS, JOBS
 from duetime.ids import SYSTEM_TENANT, job_name, occurrence_id
-from duetime.jobs.known_pauses import KnownPauses
-from duetime.jobs.maintain import Maintain, MaintainDueJobs
-from duetime.jobs.plan import Plan
-from duetime.jobs.reconcile import Reconcile, Reconciled
-from duetime.memory.job_wakes import MemoryJobWakes
+from duetime.jobs.reconcile import Reconciled
 from duetime.model.action import ActionRef
 from duetime.model.job import Definition, JobRef
-from duetime.ports.work_pauses import NoWorkPauses
 from duetime.testing.simulated import TurnedClock
+from duetime.wakeups.assembly import Steps
 
 STORED = 1_000
 START = datetime(2030, 6, 1, 12, 0, 30, tzinfo=UTC)
@@ -44,16 +40,8 @@ class JobTables:
         table = made(dynamodb, f"actions-{name}", replace(ACTIONS, has_stream=False))
         jobs = made(dynamodb, f"jobs-{name}", JOBS)
         self.stand = Stand(dynamodb, table, clock=self.clock, jobs=jobs)
-        store, settings = self.stand.jobs, self.stand.settings
-        wakes = MemoryJobWakes(self.clock)
-        self.plan = Plan(self.stand.store, store, clock=self.clock, settings=settings)
-        attend = Maintain(self.plan, store, wakes, clock=self.clock, settings=settings)
-        self.attend_due = MaintainDueJobs(
-            store, attend, clock=self.clock, pauses=KnownPauses(NoWorkPauses(), self.clock)
-        )
-        self._reconcile = Reconcile(
-            self.stand.store, store, wakes, attend, clock=self.clock, settings=settings
-        )
+        steps = Steps(self.stand.backends)
+        self.plan, self.attend_due, self._reconcile = steps.plan, steps.maintain_due_jobs, steps.reconcile
 
     def reconcile(self, definitions: Sequence[Definition]) -> tuple[Reconciled, Bill, float]:
         """Reconcile, and return its bill and its seconds."""

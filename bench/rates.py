@@ -15,13 +15,14 @@ from bench.result import Result, at_most
 from bench.stand import Stand, emulated, made
 from duetime import App, Order, Payload, Rate, Run
 from duetime.ids import TenantId
-from duetime.jobs.known_limits import KnownLimits
-from duetime.memory.rate_limits import MemorySetLimits
+from duetime.jobs.trusted_reading import KnownLimits
+from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Action
 from duetime.model.lease import Claimed, ClaimTerms
 from duetime.model.new_action import new_action
 from duetime.model.rate_limit import RateLimit, bucket_of
+from duetime.ports.rate_limits import SetLimits
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, TurnedClock
 from duetime.testing.rate_windows import first_excess
@@ -100,7 +101,7 @@ def _with_late_messages(rate: Rate) -> tuple[list[datetime], list[str]]:
     """Run the limit over the store alone: arrivals in order, each message late by a draw."""
     app, clock, store = App(), TurnedClock(START), MemoryStore()
     app.action(rate=rate)(_nothing)
-    handler, limits = app.handlers["mail"], KnownLimits(MemorySetLimits(), clock)
+    handler, limits = app.handlers["mail"], KnownLimits(SetLimits(MemoryItems()), clock)
     draw, number = Random(7), count()  # noqa: S311 - the same each time
     events: list[tuple[datetime, int, Any, RateTurn | None]] = []
 
@@ -127,7 +128,7 @@ def _with_late_messages(rate: Rate) -> tuple[list[datetime], list[str]]:
         elif refused is not None:
             moved = store.get(ref)
             heappush(events, (late(moved.due_at if moved else now), next(number), ref, None))
-        elif isinstance(store.claim(ref, terms), Claimed):
+        elif isinstance(store.claim(found, terms), Claimed):
             starts.append(now)
             ids.append(ref.id)
     return starts, ids

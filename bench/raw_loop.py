@@ -18,8 +18,10 @@ from duetime.aws.messages import to_json
 from duetime.clock import SystemClock
 from duetime.ids import TenantId, due_shard_of, new_action_id
 from duetime.local import LocalCloud
-from duetime.model.action import Action, Attempt, Ending, Status
+from duetime.model import transition
+from duetime.model.action import Action, Ending, Status
 from duetime.model.lease import ClaimTerms, Settlement
+from duetime.model.swap import MY_RUN, UNCLAIMED
 from duetime.wakeups.due_messages import message_of
 
 _TABLE, _QUEUE = "raw-actions", "raw-due"
@@ -96,17 +98,7 @@ class RawLoop:
             queued_at=now,
             retry="[1,[60],0.1,null]",
         )
-        claimed = Action(
-            tenant_id=action.tenant_id,
-            id=action.id,
-            type=action.type,
-            due_at=action.due_at,
-            due_shard=action.due_shard,
-            created_by=action.created_by,
-            payload=action.payload,
-            fence=1,
-            attempts=(Attempt(now, now, "raw-1"),),
-        )
+        claimed = transition.started(action, terms)
         settlement = Settlement(
             status=Status.EXECUTED,
             ending=Ending.EXECUTED,
@@ -118,4 +110,6 @@ class RawLoop:
             "Key": row_key(action.ref),
             "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         }
-        return common | dict(conditions.claim(terms)), common | dict(conditions.settle(claimed, settlement))
+        claim = conditions.swap(action, claimed, UNCLAIMED)
+        settle = conditions.swap(claimed, transition.settled(claimed, settlement), MY_RUN)
+        return common | dict(claim), common | dict(settle)

@@ -22,9 +22,8 @@ from duetime.aws.tables import ACTIONS
 from duetime.ids import TenantId, due_shard_of, new_action_id
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Action
-from duetime.wakeups.deep_sweep import DeepSweep
-from duetime.wakeups.due_scanner import DueScanner, ScanResult
-from duetime.wakeups.sweep import Sweep
+from duetime.wakeups.assembly import Steps
+from duetime.wakeups.due_scanner import ScanResult
 
 PENDING = (0, 10_000, 100_000)
 DUE = 400
@@ -102,26 +101,24 @@ def row_due(due_at: datetime) -> Action:
     )
 
 
-def _sweep(stand: Stand, waker: DueScanner) -> ScanResult:
-    sweep = Sweep(waker, MemoryBookmarks(), clock=stand.clock, settings=stand.settings)
-    return sweep(stop_at=NOON + timedelta(hours=1))
+def _sweep(steps: Steps) -> ScanResult:
+    return steps.sweep(stop_at=NOON + timedelta(hours=1))
 
 
-def _catch_up(stand: Stand, waker: DueScanner) -> ScanResult:
-    catch_up = DeepSweep(waker, MemoryBookmarks(), clock=stand.clock, settings=stand.settings)
-    return catch_up(stop_at=NOON + timedelta(hours=1))
+def _catch_up(steps: Steps) -> ScanResult:
+    return steps.deep_sweep(stop_at=NOON + timedelta(hours=1))
 
 
-_Pass = Callable[[Stand, DueScanner], ScanResult]
+_Pass = Callable[[Steps], ScanResult]
 _PASSES: dict[str, _Pass] = {"sweep": _sweep, "catch-up": _catch_up}
 
 
 def _pass(stand: Stand, run: _Pass, taken: _Taken) -> None:
     """Run one pass, one shard after the other: concurrent shards would wait for the same CPU."""
-    waker = DueScanner(stand.store, stand.queues, stand.queues, clock=stand.clock, settings=stand.settings)
+    steps = Steps(replace(stand.backends, bookmarks=MemoryBookmarks()))
     with metered(stand.client) as bill:
         before = time.perf_counter()
-        passed = run(stand, waker)
+        passed = run(steps)
         taken.seconds.append(time.perf_counter() - before)
     if passed.sent != DUE:
         raise RuntimeError(f"{passed.sent} messages were sent for {DUE} rows that are due")

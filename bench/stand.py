@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -13,14 +13,16 @@ from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.store import DynamoStore
 from duetime.aws.tables import ACTIONS, TableShape, create_table_request
 from duetime.clock import Clock, SystemClock
+from duetime.memory.backends import MemoryBackends
+from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Action
 from duetime.model.change import Change
 from duetime.ports.wakeups import Delivery, DueMessage, Send
 from duetime.settings import Made, Settings
-from duetime.wakeups.arm import Arm
+from duetime.wakeups.assembly import Steps
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import DeliveryResult, Worker, WorkerPorts
+from duetime.worker.worker import DeliveryResult, Worker
 from tests.dynamodb_local import client, running
 
 TENANT, CALLER = "acme", "billing-service"
@@ -85,12 +87,20 @@ class Stand:
         self.scheduler = Scheduler(
             self.store, tenant_id=TENANT, actor=CALLER, clock=self.clock, settings=self.settings
         )
-        common: Mapping[str, Any] = {"clock": self.clock, "settings": self.settings}
-        self._arm = Arm(self.store, self.queues, self.queues, self.queues, MemoryBookmarks(), **common)
         self.jobs = DynamoJobStore(dynamodb, table, jobs, due_shards=self.settings.due_shards)
-        heartbeat = Heartbeat(self.store, self.queues, **common)
-        ports = WorkerPorts(self.store, self.jobs, self.queues, self.queues, heartbeat)
-        self.work = Worker(app.handler_set, ports, **common, instance="bench-1")
+        self.backends = MemoryBackends(
+            clock=self.clock,
+            settings=self.settings,
+            store=self.store,
+            jobs=self.jobs,
+            queues=self.queues,
+            timers=self.queues,
+            job_wakes=MemoryJobWakes(self.clock),
+            bookmarks=MemoryBookmarks(),
+            routes=self.queues,
+        )
+        self._arm = Steps(self.backends).arm
+        self.work = Worker(app.handler_set, self.backends, Heartbeat(self.backends), instance="bench-1")
 
     def run(self, action: Action) -> None:
         """Run the steps after a schedule: arm sends a message, and work handles it."""

@@ -14,8 +14,7 @@ from bench.stand import Stand, emulated, made
 from bench.stubs import NOWHERE, stubbed_client
 from duetime.aws.queues import SqsQueues
 from duetime.memory.notes import MemoryBookmarks
-from duetime.wakeups.due_scanner import DueScanner
-from duetime.wakeups.wheel import Wheel
+from duetime.wakeups.assembly import Steps
 
 ROWS, ROUNDS = 4_000, 5
 MILLI = 1e3
@@ -27,8 +26,7 @@ def measure() -> list[Result]:
         stand = Stand(dynamodb, made(dynamodb, "actions"), clock=Noon())
         fill(dynamodb, stand.table, [row_due(NOON + timedelta(minutes=10)) for _ in range(ROWS)])
         queues = SqsQueues(stubbed_client("sqs", b'{"Successful": []}'), {"default": f"{NOWHERE}/due"})
-        waker = DueScanner(stand.store, queues, stand.queues, clock=stand.clock, settings=stand.settings)
-        taken = [_turn(stand, waker) for _ in range(ROUNDS)]
+        taken = [_turn(stand, queues) for _ in range(ROUNDS)]
     return [
         Result(
             bench="wheel",
@@ -42,9 +40,10 @@ def measure() -> list[Result]:
     ]
 
 
-def _turn(stand: Stand, waker: DueScanner) -> float:
+def _turn(stand: Stand, queues: SqsQueues) -> float:
     settings = replace(stand.settings, timers="wheel")
-    wheel = Wheel(waker, MemoryBookmarks(), clock=stand.clock, settings=settings)
+    given = replace(stand.backends, queues=queues, settings=settings, bookmarks=MemoryBookmarks())
+    wheel = Steps(given).wheel
     before = time.process_time()
     passed = wheel(stop_at=NOON + timedelta(hours=1))
     taken = time.process_time() - before

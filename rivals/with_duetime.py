@@ -124,7 +124,7 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     deployed, clock, sqs = Settings.from_env(), SystemClock(), boto3.client("sqs")
     handle = make_handler(deployed, chosen.handler_set, instance="bench", metrics=lambda *_: None)
     backends = AwsBackends(deployed, clock)
-    plan = Plan(backends.store, backends.jobs, clock=clock, settings=deployed)
+    plan = Plan(backends)
     url = deployed.made.queues[chosen.worker]
     line.send(ready=True)
     while True:

@@ -54,10 +54,26 @@ def running() -> Iterator[str]:
             server.wait(timeout=10)
 
 
-def client(endpoint: str):
-    """A client that sends each request once, so that a test sees what happened to it."""
-    config = Config(retries={"total_max_attempts": 1}, max_pool_connections=25, connect_timeout=2)
+def client(endpoint: str, **settings):
+    """A client that sends each request once, so that a test sees what happened to it.
+
+    On a busy machine it may wait a minute: a time-out would say nothing about duetime.
+    """
+    config = Config(retries={"total_max_attempts": 1}, max_pool_connections=25, **settings)
     return boto3.client("dynamodb", endpoint_url=endpoint, config=config, **CREDENTIALS)
+
+
+def leave_out_streams(client) -> None:
+    """Let a client create tables without a stream.
+
+    The server keeps the streams of a deleted table, and looks through all those of the same name at each
+    write. Tests that create a table each would take longer from test to test.
+    """
+
+    def without_stream(params, **_event):
+        return {name: value for name, value in params.items() if name != "StreamSpecification"}
+
+    client.meta.events.register("provide-client-params.dynamodb.CreateTable", without_stream)
 
 
 def fetched() -> Path:
@@ -95,7 +111,7 @@ def _free_port() -> int:
 
 
 def _wait_until_it_answers(server: subprocess.Popen, endpoint: str) -> None:
-    asking = client(endpoint)
+    asking = client(endpoint, connect_timeout=2)
     pause = threading.Event()
     for _ in range(int(STARTS_WITHIN / ASK_EVERY)):
         if server.poll() is not None:

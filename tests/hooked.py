@@ -26,4 +26,5 @@ def hook_backend(memory, name, app):
 def switch(memory, app, *, on):
     """Set the global switch, and restart the steps and workers of a memory cloud."""
     memory.settings = replace(memory.settings, enabled=on)
+    memory.backends = replace(memory.backends, settings=memory.settings)
     memory.wire(app)

@@ -2,10 +2,11 @@
 
 from datetime import timedelta
 
+from duetime.settings import Settings
 from duetime.testing.turned_clock import TurnedClock
-from duetime.worker.claim_with_slot import ClaimOneShot
-from duetime.worker.pass_slots import PassSlots
+from duetime.worker.claim_run import ClaimOneShot
 from duetime_contract.specimens import NOON, SKEW
+from tests.backends import backends
 from tests.unpaused import UNPAUSED
 
 
@@ -25,11 +26,6 @@ class NoQueues:
 def claim_of(store, *, jitter_draw=0.5, queues=None, now=NOON, paused=UNPAUSED):
     """A worker's claim; what it passes on is sent to the queues."""
     queues = queues or NoQueues()
-    pass_slots = PassSlots(store, queues, queues, clock=TurnedClock(now), skew=SKEW)
-    return ClaimOneShot(
-        store,
-        pass_slots,
-        jitter_draw=lambda: jitter_draw,
-        retention=timedelta(days=30),
-        paused=paused,
-    )
+    settings = Settings(retention=timedelta(days=30), clock_skew=SKEW)
+    over = backends(store, sends=queues, clock=TurnedClock(now), settings=settings)
+    return ClaimOneShot(over, jitter_draw=lambda: jitter_draw, paused=paused)

@@ -26,6 +26,7 @@ from tools.commands import ROOT
 
 FILE = ROOT / "tools/house.toml"
 SOURCE = ROOT / "src/duetime"
+CONTRACT = ROOT / "contract/src"
 OPENAPI = ROOT / "docs/openapi.json"
 APPS = ("examples.greeting:app", "tests.infra.apps.crontab:app")
 """The apps whose small deployments are counted: one action, and twelve cron lines."""
@@ -42,16 +43,23 @@ def counts() -> dict[str, int]:
 
 
 def sizes() -> dict[str, int]:
-    """Return statements and files of each room, and of the whole. Docstrings are statements."""
+    """Return statements and files of each room, of all, and of the contract. Docstrings are statements."""
     counted = Counter[str]()
     for path in SOURCE.rglob("*.py"):
         room = path.relative_to(SOURCE).parts[0]
         room = "flat" if room.endswith(".py") else room
-        statements = sum(isinstance(node, ast.stmt) for node in ast.walk(ast.parse(path.read_bytes())))
         for part in (room, "all"):
-            counted[f"statements.{part}"] += statements
+            counted[f"statements.{part}"] += statements_of(path)
             counted[f"files.{part}"] += 1
+    for path in CONTRACT.rglob("*.py"):
+        counted["statements.contract"] += statements_of(path)
+        counted["files.contract"] += 1
     return dict(sorted(counted.items()))
+
+
+def statements_of(path: Path) -> int:
+    """Return the statements of a file."""
+    return sum(isinstance(node, ast.stmt) for node in ast.walk(ast.parse(path.read_bytes())))
 
 
 def imports() -> dict[str, int]:

@@ -1,8 +1,9 @@
 """All checks that a change must pass, side by side: ``python -m tools ci``, which `.ci/run` calls.
 
-Two tracks run side by side, one with most of what computes and one with most of what waits, so that no
-processor is idle. Each lane writes its own log in .cache/lanes. If a lane fails, its log is printed, and the
-others go on: one run shows all that is wrong.
+Two lanes run side by side; when one ends, the next begins. The longest come first, so that the last two end
+at about the same time. `browser` runs alone: its clicks wait for a page, which a busy machine draws late.
+Each lane writes its own log in .cache/lanes. If a lane fails, its log is printed, and the others go on: one
+run shows all that is wrong.
 """
 
 from __future__ import annotations
@@ -13,27 +14,25 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tools.commands import ROOT
 
 LOGS = ROOT / ".cache/lanes"
-FIRST_TRACK = (
+SIDE_BY_SIDE = 2
+LANES = (
+    ("e2e", "make e2e"),
+    ("test", "make test"),
+    ("proof", "make proof SEEDS=250"),
     ("check", "make check"),
     ("contract", "make contract"),
+    ("hours", "python -m tools hours"),
     ("chaos", "python -m tools chaos --seconds 20 --guards ''"),
-    ("proof", "make proof SEEDS=250"),
     ("mutation", "python -m tools mutation --sample 60"),
     ("guards", "python -m tools guards"),
-    ("hours", "python -m tools hours"),
 )
-SECOND_TRACK = (
-    ("test", "make test"),
-    ("e2e", "make e2e"),
-)
-LAST = (("browser", "make browser"),)
-"""Alone: its clicks wait for a page, which a busy machine draws late."""
+LAST = ("browser", "make browser")
 SHOWN = 4
 """The last lines of a log that are printed if its lane passes."""
 
@@ -73,9 +72,19 @@ class Lane:
         )
 
 
-def run_in_turn(lanes: Sequence[Lane]) -> None:
-    """Run lanes one after the other."""
-    for lane in lanes:
+def run_all(lanes: Sequence[Lane]) -> None:
+    """Run them in this order, some side by side."""
+    waiting = iter(lanes)  # a list's: threads may share it
+    threads = [threading.Thread(target=run_in_turn, args=(waiting,)) for _ in range(SIDE_BY_SIDE)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def run_in_turn(waiting: Iterator[Lane]) -> None:
+    """Run one lane after the other, until none waits."""
+    for lane in waiting:
         lane.run()
 
 
@@ -94,14 +103,10 @@ def main() -> int:
     """Run all lanes, and print the time of each; return 1 if one failed."""
     LOGS.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
-    *tracks, last = [[Lane(*lane) for lane in track] for track in (FIRST_TRACK, SECOND_TRACK, LAST)]
-    threads = [threading.Thread(target=run_in_turn, args=(track,)) for track in tracks]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    run_in_turn(last)
-    lanes = [lane for track in (*tracks, last) for lane in track]
+    lanes, last = [Lane(*lane) for lane in LANES], Lane(*LAST)
+    run_all(lanes)
+    last.run()
+    lanes.append(last)
     say("\nlane       minutes  processor  ended")
     for lane in lanes:
         ended = "passed" if lane.code == 0 else f"code {lane.code}"

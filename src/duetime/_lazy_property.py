@@ -17,7 +17,10 @@ class lazy_property(Generic[_T]):  # noqa: N801 - a decorator, used as `property
     """
 
     def __init__(self, compute: Callable[[Any], _T]) -> None:
-        self._compute, self._name, self.__doc__ = compute, compute.__name__, compute.__doc__
+        self._compute, self.__doc__ = compute, compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
 
     @overload
     def __get__(self, instance: None, owner: type) -> lazy_property[_T]: ...

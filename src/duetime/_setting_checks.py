@@ -8,8 +8,7 @@ from dataclasses import fields
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from duetime._quota_words import QUOTAS, quota_words
-from duetime._setting_fields import default_of, shown
+from duetime._setting_fields import QUOTAS, default_of, quota_words, shown
 from duetime.errors import InvalidTime
 from duetime.ids import EVENT_SOURCE
 from duetime.instant import zone

@@ -148,3 +148,28 @@ def _written(value: Any) -> str:
 def shown(value: object) -> str:
     """Return a value as messages and docs show it: durations in seconds."""
     return f"{value.total_seconds():.12g} s" if isinstance(value, timedelta) else str(value)
+
+
+QUOTAS = {
+    "pending": 100_000,
+    "payload_bytes": 1_000_000_000,
+    "jobs": 1_000,
+    "event_rules": 50,
+    "requests": 50,
+    "events": 600,
+}
+"""The default quotas of each tenant in a deployment with several; see `duetime.model.quota`."""
+
+
+def quota_words(words: str) -> dict[str, int]:
+    """Read the quotas of a tenant, such as ``jobs=500 requests=20``.
+
+    Raises:
+        ValueError: a word is no quota, or a quota occurs twice.
+    """
+    pairs = [word.partition("=") for word in words.split()]
+    limits = {name: int(limit) for name, _, limit in pairs}
+    is_known = len(limits) == len(pairs) and limits.keys() <= QUOTAS.keys()
+    if not is_known or any(limit < 0 for limit in limits.values()):
+        raise ValueError(words)
+    return limits

@@ -8,17 +8,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from contextvars import ContextVar
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from duetime.declare.built_in import probe_handler
-from duetime.declare.handler import Handler, handler_of, timeout_of
+from duetime.declare.handler import USUAL_TIMEOUT, Handler, handler_of, timeout_of
 from duetime.declare.handler_set import HandlerSet
-from duetime.declare.job_declaration import JobDefaults, job_handler_of, options_of, stacked_on
+from duetime.declare.job_declaration import JobDefaults, job_handler_of, stacked_on
 from duetime.declare.job_options import JobOptions
 from duetime.declare.rate import Rate
 from duetime.declare.resources import Factories, Factory, Resources, factory_of
@@ -26,7 +24,7 @@ from duetime.declare.signature import Function
 from duetime.errors import DeclarationError, UnknownType
 from duetime.ids import DEFAULT_WORKER, JobName
 from duetime.model.expiry import OnExpiry, expiry_of
-from duetime.model.job import Definition, Overlap, Precision
+from duetime.model.job import Definition
 from duetime.model.manifest import Manifest
 from duetime.model.priority import Priority, declared_priority
 from duetime.payload import Payload
@@ -39,10 +37,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Function)
 
-importing: ContextVar[str | None] = ContextVar("importing", default=None)
-"""The ``module:name`` that a worker or a command is importing. An import must not run an app."""
-
-OverlapWord = Literal["skip", "queue_one", "allow", "cancel_running"]
+importing: list[str] = []
+"""The ``module:name`` that a worker or a command is importing, in any thread: that must not run an app."""
 
 
 class App:
@@ -93,7 +89,7 @@ class App:
         /,
         *,
         retry: RetryPolicy | None = None,
-        timeout: Duration = timedelta(minutes=5),
+        timeout: Duration = USUAL_TIMEOUT,
         expires_after: Duration | None = None,
         on_expiry: OnExpiry = "skip",
         many: bool = False,
@@ -133,29 +129,8 @@ class App:
     @overload
     def job(self, function: F, /) -> F: ...
     @overload
-    def job(
-        self,
-        *cadences: Cadence | str,
-        name: str | None = None,
-        payload: Payload | None = None,
-        retry: RetryPolicy | None = None,
-        title: str = "",
-        category: str = "",
-        description: str = "",
-        overlap: Overlap | OverlapWord | None = None,
-        catch_up: int = 0,
-        precision: Precision = "second",
-        timeout: Duration = ...,
-        failure_threshold: int = 3,
-        deadline: str | None = None,
-        within: Duration | None = None,
-        every_success_within: Duration | None = None,
-        after: str | None = None,
-        after_timeout: Duration | None = None,
-    ) -> Callable[[F], F]: ...
-    def job(  # noqa: D417 - the options are named above
-        self, *cadences: Any, timeout: Duration = timedelta(minutes=5), **options: Any
-    ) -> Any:
+    def job(self, *cadences: Cadence | str, **options: Unpack[JobOptions]) -> Callable[[F], F]: ...
+    def job(self, *cadences: Any, **options: Any) -> Any:  # noqa: D417 - the options are described one by one
         """Register a function as a job, which runs whenever one of its cadences is due.
 
         Several cadences, or several decorators, make one job; pass its options to the lowest decorator.
@@ -194,8 +169,7 @@ class App:
         """
 
         def register(registered: F) -> F:
-            chosen = options_of(registered, timeout_of(registered, timeout), options)
-            self._declare(registered, () if bare else cadences, chosen)
+            self._declare(registered, () if bare else cadences, cast("JobOptions", options))
             return registered
 
         bare = len(cadences) == 1 and callable(cadences[0])
@@ -366,10 +340,10 @@ class App:
             BackendMisconfigured: the file cannot be opened, or duetime did not make it.
             DeclarationError: a worker or a command is importing the app, so the call stands at module level.
         """
-        if where := importing.get():
+        if importing:
             raise DeclarationError(
-                f"importing {where} would run its actions here, because it calls app.embedded() at module"
-                ' level; put that under `if __name__ == "__main__":`'
+                f"importing {importing[-1]} would run its actions here, because it calls app.embedded() at"
+                ' module level; put that under `if __name__ == "__main__":`'
             )
         from duetime.embedded.embedded import embedded  # noqa: PLC0415 - a Lambda never needs the memory back ends
 

@@ -56,6 +56,20 @@ class SettingsError(DuetimeError, ValueError):
         super().__init__("; ".join(self.problems))
 
 
+class OtherFormat(DuetimeError, RuntimeError):
+    """This version does not read the format of the tables; nothing was changed."""
+
+    code = "other-format"
+
+    def __init__(self, table: str, found: int, readable: int) -> None:
+        self.table, self.found, self.readable = table, found, readable
+        stored = f"format {found}" if found else "an unreadable format"
+        super().__init__(
+            f"the tables beside {table} have {stored}; this version of duetime reads format {readable}."
+            " Nothing was changed: use the version that wrote them, or another prefix"
+        )
+
+
 class TooManyDueShards(SettingsError):
     """This caller would put actions into due shards that the stack does not read; nothing was scheduled."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterator
-from functools import cache
 from typing import Any, ClassVar, NoReturn, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -131,13 +130,12 @@ class Payload(BaseModel):
         cls = type(self)
         try:
             written = self.model_dump_json(by_alias=False, round_trip=True, warnings=False)
-            may_hold_sets, is_plain = _traits(cls)
-            if may_hold_sets:
+            if read_back.may_hold_sets(cls):
                 written = _with_sorted_sets(self, written)
             if "Infinity" in written:
                 json.loads(written, parse_constant=_refuse_constant)
             read = cls.model_validate_json(written, by_alias=False, by_name=True)
-            changed = () if is_plain and self == read else read_back.differences(self, read)
+            changed = dict.fromkeys(read_back.differences(self, read))
             if not (problems := [f"{path}: {_CHANGES}" for path in changed]):
                 return written
         except ValidationError as error:
@@ -230,8 +228,6 @@ class Payload(BaseModel):
 _CHANGES = (
     "what is stored would be read back as another value; use a type whose JSON is read back as an equal value"
 )
-
-_traits = cache(read_back.traits)
 
 
 def _with_sorted_sets(payload: Payload, written: str) -> str:

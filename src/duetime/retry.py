@@ -217,7 +217,9 @@ class Tuning:
     """An operator's values in place of a retry policy's; None retains the policy's.
 
     Attributes:
-        backoff: Seconds.
+        attempts: runs in all.
+        backoff: seconds before each further run; the last one repeats.
+        jitter: the share by which a back-off gets longer at most, at random: 0.1 is 10 %.
     """
 
     attempts: int | None = None

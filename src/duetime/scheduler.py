@@ -14,16 +14,15 @@ from duetime._lazy_property import lazy_property
 from duetime.actions.actions import Actions
 from duetime.actions.bulk import BulkResult, bulk_selection, change_many
 from duetime.actions.hosted_types import HostedTypes
-from duetime.actions.order import Order, ScheduleResult
+from duetime.actions.order import Order, ScheduleResult, takes
 from duetime.actions.usage_quotas import Orders, UsageQuotas
 from duetime.clock import Clock, SystemClock
-from duetime.errors import OperatorsOnly, Unsupported
+from duetime.errors import IdempotencyConflict, OperatorsOnly, Unsupported
 from duetime.instant import Precision, When
 from duetime.jobs.tenant_context import TenantContext, tenant_of
-from duetime.model.action import Action, Status
+from duetime.model.action import Action, ActionRef, Status
 from duetime.model.expiry import expiry_time
 from duetime.model.idempotency import KeyTerms
-from duetime.model.priority import Priority
 from duetime.model.quota import has_quotas
 from duetime.model.selection import Filters, Selection
 from duetime.ports.actions import ActionStore, Page
@@ -35,9 +34,8 @@ if TYPE_CHECKING:
     from duetime.actions.batches import Batches, OpenBatch
     from duetime.actions.hand_overs import HandOvers
     from duetime.jobs.jobs import Jobs
-    from duetime.jobs.known_region import KnownRegion
+    from duetime.jobs.trusted_reading import KnownRegion
     from duetime.model.hand_over import Beat
-    from duetime.model.predecessors import After, AfterFailure
     from duetime.payload import Payload
     from duetime.ports.jobs import JobPorts, JobStore
     from duetime.ports.undelivered import UndeliveredPorts
@@ -189,28 +187,8 @@ class Scheduler:
         scheduler._undelivered_ports = lambda: aws.undelivered_ports(settings, client, sqs)
         return scheduler
 
-    def schedule(
-        self,
-        payload: Payload,
-        *,
-        at: When,
-        tz: str | None = None,
-        correlation_id: str | None = None,
-        idempotency_key: str | None = None,
-        idempotency_ttl: timedelta | None = None,
-        concurrency_key: str | None = None,
-        concurrency_limit: int = 1,
-        precision: Precision = "second",
-        expires_at: datetime | None = None,
-        expires_after: timedelta | None = None,
-        debounce_key: str | None = None,
-        at_most_after: timedelta | None = None,
-        rate_key: str | None = None,
-        priority: Priority = "normal",
-        after: After | None = None,
-        after_any_end: bool = False,
-        after_failure: AfterFailure = "fail",
-    ) -> Action:
+    @takes(Order)
+    def schedule(self, order: Order) -> Action:
         """Schedule a payload; it runs at `at`, or at once if that time has passed.
 
         A span ends at a whole second: it is rounded up, unless `precision` is ``"millisecond"``.
@@ -254,30 +232,11 @@ class Scheduler:
             InvalidPayload: the value is no `Payload`, or JSON cannot carry it.
             PayloadTooLarge: the payload does not fit one DynamoDB item.
             TypeNotHosted: no deployed worker hosts the payload's type; see `from_env`.
+            OtherFormat: another version of duetime has made the deployment's tables.
             TooManyDueShards: this caller has a higher `due_shards` than the stack; see `from_env`.
             QuotaExceeded: the tenant has as many pending actions, or payload bytes today, as it may have.
             BackendUnavailable: the action may or may not have been scheduled; with a key, call again.
         """
-        order = Order(
-            payload,
-            at,
-            tz,
-            correlation_id,
-            idempotency_key,
-            idempotency_ttl,
-            concurrency_key,
-            concurrency_limit,
-            precision,
-            expires_at,
-            expires_after,
-            debounce_key,
-            at_most_after,
-            rate_key,
-            priority,
-            after,
-            after_any_end,
-            after_failure,
-        )
         return self.place(order).action
 
     def place(self, order: Order) -> ScheduleResult:
@@ -292,7 +251,7 @@ class Scheduler:
         if action.debounce_key is not None:
             return self._place_debounced(order, action)
         counted = self._take([(action, terms)])
-        first = self._put(action, terms)
+        first = self._put(order, action, terms)
         self._give_back(counted, [first])
         self._follow([first] if first.id == action.id else [])
         return first
@@ -344,7 +303,7 @@ class Scheduler:
                 if action.debounce_key is not None
                 else action
                 if terms is None
-                else self._put(action, terms)
+                else self._put(order, action, terms)
                 for order, (action, terms) in zip(listed, pairs, strict=True)
             ]
             self._give_back(counted, actions)
@@ -392,23 +351,8 @@ class Scheduler:
             ),
         )
 
-    def transact_items(
-        self,
-        payload: Payload,
-        *,
-        at: When,
-        tz: str | None = None,
-        correlation_id: str | None = None,
-        idempotency_key: str | None = None,
-        idempotency_ttl: timedelta | None = None,
-        concurrency_key: str | None = None,
-        concurrency_limit: int = 1,
-        precision: Precision = "second",
-        expires_at: datetime | None = None,
-        expires_after: timedelta | None = None,
-        rate_key: str | None = None,
-        priority: Priority = "normal",
-    ) -> tuple[Action, Sequence[Mapping[str, Any]]]:
+    @takes(Order)
+    def transact_items(self, order: Order) -> tuple[Action, Sequence[Mapping[str, Any]]]:
         """Return an action, and the ``TransactItems`` entries that schedule it in your own transaction.
 
         ``client.transact_write_items(TransactItems=[{"Put": …}, *items])`` with a low-level DynamoDB client
@@ -417,22 +361,10 @@ class Scheduler:
         If the idempotency key is taken, the condition of an entry does not hold and the transaction fails;
         `schedule` with the same key then returns the first action. Here, a key whose time has passed counts
         as taken until its action's row is removed.
+
+        The arguments are those of `schedule`, without a debounce key and predecessors.
         """
-        order = Order(
-            payload,
-            at,
-            tz,
-            correlation_id,
-            idempotency_key,
-            idempotency_ttl,
-            concurrency_key,
-            concurrency_limit,
-            precision,
-            expires_at,
-            expires_after,
-            rate_key=rate_key,
-            priority=priority,
-        )
+        order.check_without("is not possible in a transaction of your own", "debounce_key", "after")
         with self._span() as span:
             action, terms = self._new(order)
             self._take([(action, terms)])
@@ -767,7 +699,7 @@ class Scheduler:
 
     @lazy_property
     def _region(self) -> KnownRegion:
-        from duetime.jobs.known_region import KnownRegion  # noqa: PLC0415 - few callers have a token
+        from duetime.jobs.trusted_reading import KnownRegion  # noqa: PLC0415 - few callers have a token
         from duetime.ports.regions import NoRegions  # noqa: PLC0415 - as above
 
         regions = NoRegions() if self._job_ports is None else self._job_ports().regions
@@ -800,11 +732,18 @@ class Scheduler:
     def _span(self) -> AbstractContextManager[spans.TraceSpan]:
         return spans.span(spans.SCHEDULE, lambda: {spans.TENANT: self.tenant_id})
 
-    def _put(self, action: Action, terms: KeyTerms | None) -> Action:
-        if terms is not None:
-            return self._context.store.put_once(action, terms)
-        self._context.store.put(action)
-        return action
+    def _put(self, order: Order, action: Action, terms: KeyTerms | None) -> Action:
+        store = self._context.store
+        if terms is None:
+            store.put(action)
+            return action
+        try:
+            return store.put_once(action, terms)
+        except IdempotencyConflict as conflict:
+            first = store.get(ActionRef(action.tenant_id, ids.ActionId(conflict.action_id)))
+            if first is None or not order.is_repeat_of(first):
+                raise
+            return first
 
     def _take(self, orders: Orders) -> Sequence[Action]:
         if self._quotas is None:

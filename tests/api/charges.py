@@ -6,10 +6,10 @@ from pydantic import BaseModel, Field, field_validator
 
 from duetime import App, Payload, Run
 from duetime.api.app import make_api
-from duetime.api.context import ApiContext
-from duetime.api.route_ports import Access, Health
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.api.context import Access, ApiContext, Health
+from duetime.embedded.cloud import MemoryCloud
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
+from duetime.memory.notes import MemoryBookmarks
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, Client, sample_event
@@ -87,13 +87,15 @@ class Charges:
             self.settings,
             self.cloud.undelivered_ports,
         )
-        self._api, self._access = api, Access(MemoryGrants(), MemoryAuditTrail(), self.clock)
+        self._api, self._access = api, Access(MemoryGrants(), MemoryAuditTrail())
         self.undelivered = self.cloud.undelivered_ports.store
-        self.client = Client(make_api(api, Health({}), self._access))
+        self.client = Client(make_api(api, Health(MemoryBookmarks()), self._access))
 
     def with_logs(self, logs):
         """Let the API read these logs."""
-        self.client = Client(make_api(replace(self._api, run_logs=logs), Health({}), self._access))
+        self.client = Client(
+            make_api(replace(self._api, run_logs=logs), Health(MemoryBookmarks()), self._access)
+        )
         return self
 
     def ask(self, method, path, group="clerks", tenant="acme", **changes):

@@ -12,19 +12,18 @@ import pytest
 
 from duetime import App, Payload, Rate, RetryPolicy, Run
 from duetime.api.app import make_api
-from duetime.api.context import ApiContext
-from duetime.api.route_ports import Access, Details, Health, probes
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.api.context import Access, ApiContext, Health
+from duetime.embedded.cloud import MemoryCloud
 from duetime.ids import ActionId, TenantId
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.jobs import MemoryJobStore
+from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
-from duetime.memory.notifications import MemoryInbox, MemoryPreferences
 from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef
 from duetime.model.lease import ClaimTerms, Settlement
 from duetime.ports.jobs import JobPorts
-from duetime.ports.notifications import InboxPorts
+from duetime.ports.notifications import Inbox, InboxPorts, PreferencesStore
 from duetime.settings import ROLES, Settings
 from duetime.testing import TurnedClock
 
@@ -83,12 +82,12 @@ def jobs_app() -> App:
 
 def empty_inboxes():
     """Empty lists of notifications, of tenants that have chosen nothing."""
-    return InboxPorts(MemoryPreferences(), MemoryInbox())
+    return InboxPorts(PreferencesStore(MemoryItems()), Inbox(MemoryItems()))
 
 
-def empty_access(clock):
+def empty_access():
     """No grants, and an empty audit trail."""
-    return Access(MemoryGrants(), MemoryAuditTrail(), clock)
+    return Access(MemoryGrants(), MemoryAuditTrail())
 
 
 @dataclass
@@ -172,7 +171,7 @@ class Worker:
     def claim(self, action_id, nonce="n", tenant="acme"):
         now = self.clock.now()
         return self.store.claim(
-            ActionRef(TenantId(tenant), ActionId(action_id)),
+            self.store.get(ActionRef(TenantId(tenant), ActionId(action_id))),
             ClaimTerms(
                 now=now,
                 lease_until=now + SOON,
@@ -220,8 +219,8 @@ def call_over(app, clock, settings):
         marks = bookmarks or MemoryBookmarks()
         jobs = jobs or JobPorts(MemoryJobStore(store), MemoryRoutes([app.manifest]))
         api = ApiContext(store, jobs, app, clock, settings)
-        health = Health(probes(store, marks), Details(api, marks))
-        return Client(make_api(api, health, empty_access(clock), **more))
+        health = Health(marks)
+        return Client(make_api(api, health, empty_access(), **more))
 
     return make
 
@@ -246,7 +245,7 @@ def cloud(clock, settings):
 def call_cloud(cloud, clock, settings):
     """Calls the API over that cloud, with a sample event."""
     api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, counts=cloud.run_counts)
-    return Client(make_api(api, Health({}), empty_access(clock)))
+    return Client(make_api(api, Health(MemoryBookmarks()), empty_access()))
 
 
 @pytest.fixture

@@ -3,17 +3,17 @@
 from dataclasses import replace
 from functools import partial
 
-from duetime.api import all_routes
 from duetime.api.app import make_api
-from duetime.api.context import ApiContext
-from duetime.api.route_ports import Access, Health
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.api.context import Access, ApiContext, Health
+from duetime.api.routes import routes_of
+from duetime.embedded.cloud import MemoryCloud
 from duetime.errors import BackendUnavailable
-from duetime.jobs.known_pauses import KnownPauses
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
-from duetime.memory.notifications import MemoryInbox, MemoryPreferences
+from duetime.memory.keyed_items import MemoryItems
+from duetime.memory.notes import MemoryBookmarks
 from duetime.model.permissions import Permission
-from duetime.ports.notifications import InboxPorts
+from duetime.ports.notifications import Inbox, InboxPorts, PreferencesStore
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, Client, jobs_app, sample_event
@@ -45,8 +45,8 @@ class Deployment:
     def __init__(self, clock, *, app=jobs_app, **settings):
         self.clock, self.settings = clock, Settings(**settings)
         self.grants, self.trail = Hooked(MemoryGrants()), Hooked(MemoryAuditTrail())
-        self.preferences = Hooked(MemoryPreferences())
-        self.notified = InboxPorts(self.preferences, MemoryInbox())
+        self.preferences = Hooked(PreferencesStore(MemoryItems()))
+        self.notified = InboxPorts(self.preferences, Inbox(MemoryItems()))
         self.cloud = MemoryCloud(app(), clock=clock, settings=self.settings)
         self.store, self.jobs = Hooked(self.cloud.store), Hooked(self.cloud.job_ports.jobs)
         api = ApiContext(
@@ -61,9 +61,9 @@ class Deployment:
             quotas=self.cloud.usage_quotas,
             limits=self.cloud.limits,
         )
-        self.access = Access(self.grants, self.trail, clock)
-        self.routes = list(all_routes.routes_of(api, Health({}), self.access))
-        self.send = Client(make_api(api, Health({}), self.access)).send
+        self.access = Access(self.grants, self.trail)
+        self.routes = list(routes_of(api, Health(MemoryBookmarks()), self.access))
+        self.send = Client(make_api(api, Health(MemoryBookmarks()), self.access)).send
 
     def ask(self, method, path, *groups, **changes):
         claims = changes.pop("claims", CLAIMS | {"cognito:groups": " ".join(groups)})

@@ -230,7 +230,7 @@ def test_what_a_further_call_with_its_debounce_key_changed_can_only_be_rejected(
 def test_an_action_with_more_entries_than_are_read_can_only_be_rejected(call, decide, await_approval):
     action = await_approval(call.schedule(claims=ADMIN), by_another=True)
     assert decide(action, "approve", claims=ADMIN).status == 403
-    with mock.patch("duetime.api.approvals._PAGES", 1), mock.patch("duetime.api.approvals._PAGE", 1):
+    with mock.patch("duetime.api.hand_overs._PAGES", 1), mock.patch("duetime.api.hand_overs._PAGE", 1):
         assert decide(action, "approve", claims=BOB).code == "approver-not-allowed"
     assert decide(action, "approve", claims=BOB).status == 200
 

@@ -7,11 +7,10 @@ from functools import partial
 import pytest
 
 from duetime.api.app import make_api
-from duetime.api.context import ApiContext
-from duetime.api.route_ports import Health
+from duetime.api.context import ApiContext, Health
 from duetime.ids import ActionId, TenantId
 from duetime.memory.jobs import MemoryJobStore
-from duetime.memory.notes import MemoryRoutes
+from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.model.action import ActionRef, Attempt, Ending, Status
 from duetime.model.attempt_traceback import AttemptTraceback
 from duetime.ports.jobs import JobPorts
@@ -83,7 +82,7 @@ def logs():
 def call(store, app, clock, settings, logs):
     jobs = JobPorts(MemoryJobStore(store), MemoryRoutes([app.manifest]))
     api = ApiContext(store, jobs, app, clock, settings, run_logs=logs)
-    return Client(make_api(api, Health({}), empty_access(clock)))
+    return Client(make_api(api, Health(MemoryBookmarks()), empty_access()))
 
 
 def test_each_failed_attempt_has_its_traceback_with_its_number(ask, failed):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duetime.api.body import BODY_LIMIT
+from duetime.api.gateway_event import BODY_LIMIT
 from duetime.model.new_action import PAYLOAD_LIMIT
 from tests.api.drawn import drawing, in_both_lanes
 

@@ -6,10 +6,9 @@ import pytest
 
 from duetime.actions.order import Order
 from duetime.scheduler import Scheduler
-from duetime.settings import Settings
-from duetime.wakeups.count_batch import CountBatch
-from duetime.wakeups.release import Release
+from duetime.wakeups.assembly import Steps
 from tests.api.conftest import OPERATOR, Remark, sample_event
+from tests.backends import backends
 
 NAME = "import-2027-03"
 BOB = {**OPERATOR, "custom:tenant_id": "globex"}
@@ -47,9 +46,8 @@ def ask(call):
 
 
 def test_a_batch_is_listed_and_shown_with_its_progress(ask, batch, store, clock):
-    CountBatch(
-        store, Release(store, clock=clock, settings=Settings()), clock=clock, settings=Settings()
-    ).sweep(batch.batch.ref, stop_at=clock.now() + timedelta(minutes=1))
+    count = Steps(backends(store, clock=clock)).count_batch
+    count.sweep(batch.batch.ref, stop_at=clock.now() + timedelta(minutes=1))
     shown = ask("GET", f"/{NAME}").json
     assert ask("GET").json == {"items": [shown], "next_cursor": None}
     assert (shown["state"], shown["size"], shown["left"], shown["executed"]) == ("open", 3, 3, 0)

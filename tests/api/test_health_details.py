@@ -6,10 +6,9 @@ from unittest.mock import patch
 import pytest
 
 from duetime.api.app import make_api
-from duetime.api.context import ApiContext
-from duetime.api.route_ports import Details, Health
+from duetime.api.context import ApiContext, Health
 from duetime.errors import BackendUnavailable
-from duetime.jobs.known_pauses import KnownPauses
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.model.action import Ending, Status
 from duetime.model.work_pause import BreakerState, PauseScope, WorkPause
 from duetime.settings import Settings
@@ -37,8 +36,8 @@ def client_of(cloud, clock, settings):
             cloud.undelivered_ports,
             pauses=KnownPauses(cloud.pauses, clock),
         )
-        details = Details(api, bookmarks or cloud.bookmarks, waiting)
-        return Client(make_api(api, Health({}, details), empty_access(clock)))
+        health = Health(bookmarks or cloud.bookmarks, waiting)
+        return Client(make_api(api, health, empty_access()))
 
     return make
 
@@ -79,7 +78,8 @@ def test_only_operators_get_the_details(client_of):
 
 
 def test_the_open_probe_contains_no_details(client_of):
-    assert client_of()("health").json == {"status": "ok", "parts": {}}
+    parts = {"actions table": "ok", "jobs table": "ok"}
+    assert client_of()("health").json == {"status": "ok", "parts": parts}
 
 
 @pytest.mark.parametrize(("ago", "ill"), [(180 * SECOND, []), (181 * SECOND, ["sweep"])])

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from duetime.api.app import make_api
-from duetime.api.context import ApiContext
-from duetime.api.route_ports import Health
+from duetime.api.context import ApiContext, Health
+from duetime.memory.notes import MemoryBookmarks
 from tests.api.conftest import Client, empty_access, jobs_app
 
 ADA = {"custom:tenant_id": "acme", "sub": "1", "email": "ada@acme.example"}
@@ -310,7 +310,7 @@ class TestOverABackEndOfMinutes:
     def call_cloud(self, cloud, clock, settings):
         ports = replace(cloud.job_ports, precision="minute")
         api = ApiContext(cloud.store, ports, jobs_app(), clock, settings)
-        return Client(make_api(api, Health({}), empty_access(clock)))
+        return Client(make_api(api, Health(MemoryBookmarks()), empty_access()))
 
     def test_a_job_with_precision_of_seconds_is_rejected(self, tenant):
         response = tenant("POST", body=REPORT)

@@ -8,9 +8,9 @@ import pytest
 from duetime import App, RetryPolicy, Run
 from duetime.api import job_search
 from duetime.api.app import make_api
-from duetime.api.context import ApiContext
-from duetime.api.route_ports import Health
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.api.context import ApiContext, Health
+from duetime.embedded.cloud import MemoryCloud
+from duetime.memory.notes import MemoryBookmarks
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, Client, empty_access
 from tests.api.deployment import CLAIMS, Deployment
@@ -141,7 +141,7 @@ def test_failing_retrying_and_running_jobs_are_found(clock, settings):
 
     cloud = MemoryCloud(app, clock=clock, settings=settings)
     api = ApiContext(NoSingleReads(cloud.store), cloud.job_ports, app, clock, settings)
-    ask = Client(make_api(api, Health({}), empty_access(clock))).jobs
+    ask = Client(make_api(api, Health(MemoryBookmarks()), empty_access())).jobs
     run_until = partial(run_all, cloud, clock)
     run_until(NOW + timedelta(hours=1, minutes=1))
     states = {state: in_state(ask, state) for state in STATES}

@@ -2,24 +2,20 @@
 
 import pytest
 
-from duetime.api.all_routes import groups_of
 from duetime.api.openapi.document import every_route
-from duetime.api.route_ports import Access, Details, Health
 from duetime.api.routes import LazyRouteTable
 from tests.facts.test_imports import loaded_by
 
 PREFIX = "/api/v1"
 ROUTES = {f"{route.method} {route.path}": route for route in every_route()}
 FIND_AN_ACTION = f"""
-from duetime.api.all_routes import groups_of
 from duetime.api.routes import LazyRouteTable
-assert LazyRouteTable(groups_of(None, None, None), "{PREFIX}").find("{PREFIX}/actions/an-action")
+assert LazyRouteTable(None, None, None, "{PREFIX}").find("{PREFIX}/actions/an-action")
 """
 
 
 def lazy_table():
-    health = Health({}, Details(None, None))
-    return LazyRouteTable(groups_of(None, health, Access(None, None, None)), PREFIX)
+    return LazyRouteTable(None, None, None, PREFIX)
 
 
 @pytest.mark.parametrize("name", sorted(ROUTES))
@@ -48,5 +44,5 @@ def test_a_request_loads_the_routes_with_its_first_segment():
         "duetime.api.scheduling",
         "duetime.api.bulk_actions",
         "duetime.api.attempts",
-        "duetime.api.approvals",
+        "duetime.api.hand_overs",
     }

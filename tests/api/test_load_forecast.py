@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import daily, every
-from duetime.api.job_prices import JobPrice, price_of
+from duetime.api.job_views import JobPrice, price_of
 from duetime.jobs.crowded_minutes import forecast
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW
@@ -95,7 +95,7 @@ def test_without_a_capacity_it_is_that_of_the_deployment(deployment):
 
 
 def test_more_times_than_are_counted_are_stated(deployment, monkeypatch):
-    monkeypatch.setattr("duetime.api.load_forecast._MOST_MINUTES", 7 * 24 + 7)
+    monkeypatch.setattr("duetime.api.forecasts._MOST_MINUTES", 7 * 24 + 7)
     register(deployment, "own-a", "daily 02:30")
     register(deployment, "own-b", "every 1h")
     register(deployment, "own-c", "daily 02:30")
@@ -107,7 +107,7 @@ def test_more_times_than_are_counted_are_stated(deployment, monkeypatch):
 
 
 def test_more_jobs_than_are_read_are_stated(deployment, monkeypatch):
-    monkeypatch.setattr("duetime.api.load_forecast._MOST_JOBS", 2)
+    monkeypatch.setattr("duetime.api.forecasts._MOST_JOBS", 2)
     for name in ("own-a", "own-b"):
         register(deployment, name, "daily 02:30")
     assert load(deployment).json["is_complete"]

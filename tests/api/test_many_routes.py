@@ -236,7 +236,7 @@ class TestPreview:
 
     def test_says_that_there_may_be_more_than_were_counted(self, call, put, monkeypatch):
         for name in ("MOST_STEPS", "STEP"):
-            monkeypatch.setattr(f"duetime.api.bulk_preview.{name}", 2)
+            monkeypatch.setattr(f"duetime.api.bulk_actions.{name}", 2)
         for _ in range(6):
             put()
         body = {"correlation_id": "order:7", "dry_run": True, "limit": 1}

@@ -5,8 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime.api.app import make_api
-from duetime.api.context import ApiContext
-from duetime.api.route_ports import Details, Health
+from duetime.api.context import ApiContext, Health
 from duetime.model.recount import BEGUN, BOOKMARK
 from tests.api.conftest import ADA, OPERATOR, Client, empty_access, jobs_app
 
@@ -16,7 +15,7 @@ HOUR = timedelta(hours=1)
 @pytest.fixture
 def ask(cloud, clock, settings):
     api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, cloud.undelivered_ports)
-    client = Client(make_api(api, Health({}, Details(api, cloud.bookmarks)), empty_access(clock)))
+    client = Client(make_api(api, Health(cloud.bookmarks), empty_access()))
     return lambda claims=OPERATOR: client("get-recount", claims=claims)
 
 

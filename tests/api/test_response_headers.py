@@ -2,7 +2,7 @@
 
 import pytest
 
-from duetime.api.response_headers import with_headers
+from duetime.api.app import with_headers
 from tests.api.conftest import Client
 
 CONSOLE = "https://console.example.com"

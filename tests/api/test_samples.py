@@ -9,12 +9,11 @@ import pytest
 from duetime import check_ins
 from duetime.api import PREFIX
 from duetime.api.app import make_api
-from duetime.api.context import ApiContext
+from duetime.api.context import ApiContext, Health
 from duetime.api.openapi.document import every_route
-from duetime.api.route_ports import Details, Health
 from duetime.api.routes import RouteTable
-from duetime.embedded.memory_cloud import MemoryCloud
-from duetime.jobs.known_pauses import KnownPauses
+from duetime.embedded.cloud import MemoryCloud
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Ending, Status
 from duetime.model.hand_over import Approval, HandedOver
@@ -71,7 +70,7 @@ def api(cloud, clock, settings):
 
 @pytest.fixture
 def client(api, clock):
-    return Client(make_api(api, Health({}, Details(api, MemoryBookmarks())), empty_access(clock)))
+    return Client(make_api(api, Health(MemoryBookmarks()), empty_access()))
 
 
 def found(event, api, client, clock):

@@ -18,11 +18,10 @@ from schemathesis.specs.openapi import checks
 from werkzeug.wrappers import Request
 
 from duetime.api.app import make_api
-from duetime.api.context import ApiContext
+from duetime.api.context import ApiContext, Health
 from duetime.api.document_route import FILE
-from duetime.api.route_ports import Details, Health
-from duetime.embedded.memory_cloud import MemoryCloud
-from duetime.jobs.known_pauses import KnownPauses
+from duetime.embedded.cloud import MemoryCloud
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.local.functions import InvocationOutcome
 from duetime.local.gateway import proxy_event, response_of
 from duetime.memory.notes import MemoryBookmarks
@@ -129,7 +128,7 @@ class Deployment:
             limits=cloud.limits,
             run_logs=NoLines(),
         )
-        self._handler = make_api(api, Health({}, Details(api, MemoryBookmarks())), empty_access(self._clock))
+        self._handler = make_api(api, Health(MemoryBookmarks()), empty_access())
         result = sample(NotificationKind.RECURRING_FAILING, is_digest=False)
         notified.inbox.add(result, expires_at=NOW + timedelta(days=30))
         thing = given_up("a", NOW)

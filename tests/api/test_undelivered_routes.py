@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from duetime.api.app import make_api
-from duetime.api.context import ApiContext
-from duetime.api.route_ports import Health
+from duetime.api.context import ApiContext, Health
+from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime_contract.undelivered import given_up
@@ -24,7 +24,7 @@ def undelivered(cloud):
 def ask(cloud, clock, settings, undelivered):
     """Calls a route of what is undelivered, as an operator unless the test says otherwise."""
     api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, undelivered)
-    client = Client(make_api(api, Health({}), empty_access(clock)))
+    client = Client(make_api(api, Health(MemoryBookmarks()), empty_access()))
 
     def call(method, path="", *, claims=OPERATOR, **changes):
         event = sample_event("cancel", httpMethod=method, path=f"/api/v1/undelivered{path}", **changes)

@@ -113,8 +113,10 @@ def _put(action, terms=None):
     return _call("put", action, row=row_of(action))
 
 
-def _claim(ref, terms):
-    return _call("claim", ref, now=terms.now, lease_until=terms.lease_until)
+def _claim(row, terms):
+    """A claim that the row as read forbids sends nothing."""
+    op = "claim" if terms.may_begin(row) else "none"
+    return _call(op, row, now=terms.now, lease_until=terms.lease_until)
 
 
 def _claim_as_read(row, claimed):
@@ -187,7 +189,6 @@ _ACTIONS = {
     "record": _put,
     "get": _get,
     "claim": _claim,
-    "claim_row": _claim_as_read,
     "evict": _evict,
     "renew": _renew,
     "settle": _settle,

@@ -151,6 +151,7 @@ def _is_pending(row, call):
 _STEPS = {
     "put": _put,
     "read": _read,
+    "none": lambda row, _call: row,
     "claim": _claim,
     "claim as read": _claim_as_read,
     "fence off": _fence_off,

@@ -12,14 +12,13 @@ import pytest
 
 from duetime import App, Continue, Fatal, Payload, Rate, RetryPolicy, Run
 from duetime.api.app import make_api
-from duetime.api.context import ApiContext
-from duetime.api.route_ports import Access, Details, Health
+from duetime.api.context import Access, ApiContext, Health
 from duetime.cli import main
 from duetime.embedded.embedded import Engine
-from duetime.jobs.known_pauses import KnownPauses
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
-from duetime.memory.notifications import MemoryInbox, MemoryPreferences
-from duetime.ports.notifications import InboxPorts
+from duetime.memory.keyed_items import MemoryItems
+from duetime.ports.notifications import Inbox, InboxPorts, PreferencesStore
 
 
 class Remark(Payload):
@@ -179,7 +178,7 @@ def engine(app):
 @pytest.fixture
 def inbox_ports():
     """The inbox and the preferences of notifications."""
-    return InboxPorts(MemoryPreferences(), MemoryInbox())
+    return InboxPorts(PreferencesStore(MemoryItems()), Inbox(MemoryItems()))
 
 
 @pytest.fixture
@@ -211,8 +210,8 @@ def url(app, engine, serve, inbox_ports, trail):
         gateway(
             make_api(
                 context,
-                Health({}, Details(context, engine.cloud.backends.bookmarks)),
-                Access(MemoryGrants(), trail, engine.clock),
+                Health(engine.cloud.backends.bookmarks),
+                Access(MemoryGrants(), trail),
             )
         )
     )

@@ -36,6 +36,6 @@ def hand_over_one(store, handed_over, *, type_name):
         retry="[1,[60],0.1,null]",
     )
     (row,) = [row for row in store.rows() if row.id == action_id]
-    claimed = store.claim(row.ref, terms).action
+    claimed = store.claim(row, terms).action
     store.hand_over(claimed, handed_over.terms(now, "nonce"))
     return claimed

@@ -207,7 +207,7 @@ def test_an_invalid_cadence_is_printed_with_a_caret_and_its_source_line(check):
     [
         ("catchup=1", "a job takes no catchup=; did you mean catch_up?"),
         ('timezone="Europe/Paris"', 'cron(…, tz="Europe/Paris")'),
-        ("frob=1", "its options are name, payload, retry"),
+        ("frob=1", "its options are title, category, description"),
     ],
 )
 def test_an_unknown_job_option_is_printed_with_a_suggestion_and_its_source_line(check, option, expected):

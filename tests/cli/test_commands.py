@@ -128,6 +128,7 @@ def test_an_action_is_watched_until_it_is_executed(duetime):
     assert status == 0
     lines = printed.splitlines()
     assert lines[1].startswith("pending     due ")
+    assert lines[-2].startswith("processing  attempt 1 on ")
     assert lines[-1].startswith("executed    attempt 1 began ")
 
 

@@ -113,13 +113,13 @@ def test_missing_region_and_credentials_are_errors_with_a_fix(list_actions, serv
 
 
 def test_requests_to_api_gateway_are_signed_unless_there_is_a_token():
-    from duetime.cli.connection import connect  # noqa: PLC0415 - a client is made, and sends nothing
+    from duetime.cli.client import client_of  # noqa: PLC0415 - a client is made, and sends nothing
     from duetime.cli.main import parser  # noqa: PLC0415
 
     url = "https://a1b2c3.execute-api.eu-west-1.amazonaws.com/prod"
-    without_token = connect(parser().parse_args(["actions", "list", "--url", url]))
+    without_token = client_of(parser().parse_args(["actions", "list", "--url", url]))
     assert (without_token.signs, without_token.token) == (True, None)
-    with_token = connect(parser().parse_args(["actions", "list", "--url", url, "--token", TOKEN]))
+    with_token = client_of(parser().parse_args(["actions", "list", "--url", url, "--token", TOKEN]))
     assert (with_token.signs, with_token.token) == (False, TOKEN)
 
 

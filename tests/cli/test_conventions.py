@@ -5,8 +5,8 @@ from importlib.metadata import version
 
 import pytest
 
-from duetime.cli.command_line import json_at_end
 from duetime.cli.main import parser
+from duetime.cli.parser import json_at_end
 
 
 def test_without_arguments_the_help_is_printed(duetime):

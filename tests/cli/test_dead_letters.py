@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from duetime.cli import main
-from duetime.cli.dead_letters import MOST_PAGES, grouped
+from duetime.cli.actions import MOST_PAGES, grouped
 from duetime.model.error_pattern import error_pattern
 
 

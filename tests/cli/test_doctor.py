@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from duetime.cli.diagnosis import SECTIONS, diagnose, diagnose_jobs
+from duetime.cli.doctor import SECTIONS, diagnose, diagnose_jobs
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HEALTHY = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from duetime.cadence import InvalidCadence, cron
 from duetime.cli import main
-from duetime.cli.cron_runs import cron_runs
+from duetime.cli.import_crontab import cron_runs
 from tests.cadence.strategies import fields
 
 CRONTAB = """\

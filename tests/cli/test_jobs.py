@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from duetime.cli.job_text import in_full, listed
+from duetime.cli.job_text import LIST, in_full
 from tests.cli.jobs import NIGHTLY, REPORT
 
 
@@ -25,7 +25,7 @@ def test_a_job_without_statistics_shows_its_latest_run(duetime):
     assert job["recent_runs"] == []
     now = datetime(2026, 3, 1, 12, tzinfo=UTC)
     run = {"status": "executed", "started_at": "2026-03-01T11:59:00Z", "nominal_at": "2026-03-01T11:00:00Z"}
-    shown = [listed([job | {"last_run": None, "recent_runs": runs}], now) for runs in ([run], [])]
+    shown = [LIST([job | {"last_run": None, "recent_runs": runs}], now) for runs in ([run], [])]
     assert "executed 60 s ago" in shown[0]
     assert " -  " in shown[1]
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from duetime.cli.filters import moment
+from duetime.cli.arguments import moment
 from duetime.clock import SystemClock
 
 LATER = ("--at", "2027-06-01T09:00:00", "--tz", "Europe/Paris")

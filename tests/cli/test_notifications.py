@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.cli.notifications import KINDS
-from duetime.cli.preferences import CHANNELS
+from duetime.cli.arguments import CHANNELS
+from duetime.cli.texts import NOTIFICATION_KINDS
 from duetime.ids import TenantId
 from duetime.model.notification import Channel, NotificationKind
 from duetime.notifications.mail.samples import sample
@@ -204,5 +204,5 @@ class TestPreferences:
 
 
 def test_the_options_take_every_kind_and_channel():
-    assert set(KINDS) == {kind.value for kind in NotificationKind}
+    assert set(NOTIFICATION_KINDS) == {kind.value for kind in NotificationKind}
     assert set(CHANNELS) == {channel.value for channel in Channel}

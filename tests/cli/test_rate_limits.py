@@ -1,6 +1,6 @@
 """``duetime limits``: list, set, reset."""
 
-from duetime.cli.command_line import expand
+from duetime.cli.parser import expand
 
 
 def test_list_set_and_reset(duetime):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from duetime.cli.diagnosis import SECTIONS
+from duetime.cli.doctor import SECTIONS
 from duetime.cli.main import main
 
 

@@ -8,7 +8,7 @@ import pytest
 from duetime import App, cron, daily, every, weekly
 from duetime.cadence import parse
 from duetime.environment import USUAL_CONCURRENCY
-from duetime.storms import storms
+from duetime.simulate import storms
 from tests.cli.test_check import check  # noqa: F401 - a fixture
 
 START = datetime(2027, 1, 4, tzinfo=UTC)

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from duetime.cli.progress import ProgressBar
+from duetime.cli.terminal import ProgressBar
 
 LINES = 60
 

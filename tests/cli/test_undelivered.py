@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from duetime.cli.client import Client
-from duetime.cli.undelivered import KINDS, follow_redrives
+from duetime.cli.texts import UNDELIVERED_KINDS
+from duetime.cli.undelivered import follow_redrives
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime_contract.specimens import EXPIRY, NOON
@@ -108,7 +109,7 @@ def test_bad_usage_is_printed_on_one_line(duetime, words):
 
 
 def test_the_option_takes_every_kind():
-    assert set(KINDS) == {kind.value for kind in UndeliveredKind}
+    assert set(UNDELIVERED_KINDS) == {kind.value for kind in UndeliveredKind}
 
 
 class _Handles:

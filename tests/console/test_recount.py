@@ -7,10 +7,11 @@ import pytest
 from playwright.sync_api import expect
 
 from duetime import App, Run, daily
-from duetime.aws.notes import DynamoBookmarks
+from duetime.aws.keyed_items import DynamoItems
 from duetime.clock import SystemClock
 from duetime.local import LocalCloud, LocalOptions
 from duetime.model.recount import BOOKMARK, REPORT, Finding, RecountProblem, RecountReport
+from duetime.ports.wakeups import Bookmarks
 from tests.console.browser import flaws, scrolls_sideways
 
 app = App()
@@ -44,7 +45,7 @@ def cloud():
 
 @pytest.fixture
 def store(cloud):
-    bookmarks = DynamoBookmarks(cloud.client("dynamodb"), cloud.settings.made.jobs_table)
+    bookmarks = Bookmarks(DynamoItems(cloud.client("dynamodb"), cloud.settings.made.jobs_table))
 
     def store(report=None):
         bookmarks.write(BOOKMARK, {} if report is None else {REPORT: report.to_json()})

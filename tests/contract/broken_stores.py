@@ -14,6 +14,7 @@ from duetime.model.action import ActionRef, Status
 from duetime.model.lease import Applied, LeaseHeld, Renewed, SettleResult
 from duetime.ports.actions import Page
 from duetime.ports.jobs import LockRequirement
+from duetime.ports.keyed_items import EXISTS
 from duetime_contract.specimens import GLOBEX
 
 
@@ -23,18 +24,17 @@ class Fenceless(MemoryStore):
 
 
 class Hasty(MemoryStore):
-    def claim(self, ref, terms):
-        row = self.get(ref)
-        early = row is not None and row.status is Status.PENDING
-        return super().claim(ref, replace(terms, now=max(terms.now, row.due_at)) if early else terms)
+    def claim(self, row, terms):
+        early = row.status is Status.PENDING
+        return super().claim(row, replace(terms, now=max(terms.now, row.due_at)) if early else terms)
 
 
 class Forgetful(MemoryStore):
-    def claim(self, ref, terms):
-        row = self.get(ref)
-        if row is not None and row.nonce == terms.nonce:
-            return LeaseHeld(row.lease_until)
-        return super().claim(ref, terms)
+    def claim(self, row, terms):
+        stored = self.get(row.ref)
+        if stored is not None and stored.nonce == terms.nonce:
+            return LeaseHeld(stored.lease_until)
+        return super().claim(row, terms)
 
 
 class Overwriting(MemoryStore):
@@ -99,13 +99,12 @@ class Inclusive(MemoryStore):
 class Racy(MemoryStore):
     """Reads first and decides afterwards; the pause is what a network would be."""
 
-    def claim(self, ref, terms):
-        row = self.get(ref)
+    def claim(self, row, terms):
         threading.Event().wait(0.01)
-        if row is not None and row.status is Status.PENDING:
+        if row.status is Status.PENDING and row.ref in self._rows:
             with self.lock:
-                self.write(self._rows[ref], row)
-        return super().claim(ref, terms)
+                self.write(self._rows[row.ref], row)
+        return super().claim(row, terms)
 
 
 class Timely(MemoryStore):
@@ -205,8 +204,8 @@ class Unfenced(MemoryStore):
 
 
 class Overtaking(MemoryStore):
-    def claim_row(self, row, claimed):
-        return super().claim_row(self.get(row.ref) or row, claimed)
+    def claim(self, row, terms):
+        return super().claim(self.get(row.ref) or row, terms)
 
 
 class Disorderly(MemoryStore):
@@ -227,8 +226,10 @@ class Lockless(MemoryJobStore):
 
 
 class Grasping(MemoryJobStore):
-    def _is_dead(self, holder, dead):
-        return True
+    def claim(self, taking):
+        dead = taking.dead_ref and self._store.get(taking.dead_ref)
+        unlocked = taking.unlocked and tuple(self._store.get(holder.ref) for holder in taking.unlocked)
+        return super().claim(replace(taking, dead=dead, unlocked=unlocked))
 
 
 class Negligent(MemoryJobStore):
@@ -244,8 +245,8 @@ class Recounting(MemoryJobStore):
 
 
 class Unlocking(MemoryJobStore):
-    def _unlock(self, ref, holder):
-        return super()._unlock(ref, self.get(ref).running)
+    def _apply(self, ref, write):
+        return super()._apply(ref, replace(write, guard=EXISTS) if "running" in write.sets else write)
 
 
 class Impatient(MemoryJobStore):

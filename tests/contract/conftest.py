@@ -136,8 +136,10 @@ def local_endpoint():
 
 @pytest.fixture(scope="session")
 def local_client(local_endpoint):
-    """A client to it."""
-    return dynamodb_local.client(local_endpoint)
+    """A client to it, whose tables have no streams."""
+    client = dynamodb_local.client(local_endpoint)
+    dynamodb_local.leave_out_streams(client)
+    return client
 
 
 @pytest.fixture

@@ -18,8 +18,9 @@ from duetime.aws.backends import AwsBackends
 from duetime.aws.tables import JOBS, actions_shape, create_table_request
 from duetime.clock import SystemClock
 from duetime.lambdas import api, arm, passes, publish, undelivered, work
-from duetime.lambdas.rollout import Rollout
+from duetime.lambdas.deploy import Rollout
 from duetime.settings import Made, Settings
+from tests import dynamodb_local
 from tests.api.conftest import OPERATOR, Client, sample_event
 
 KEYS = ("pk", "sk")
@@ -100,6 +101,8 @@ class Deployment:
             timers="wheel",
         )
         boto3.client("scheduler").create_schedule_group(Name=self.settings.made.job_group)
+        if is_fast:
+            dynamodb_local.leave_out_streams(self.dynamodb)
         for shape, name in (
             (actions_shape(due_order=False), self.settings.made.actions_table),
             (JOBS, self.settings.made.jobs_table),

@@ -5,10 +5,11 @@ And what only a faulty one shows.
 
 import pytest
 
-from duetime.aws.access import DynamoAuditTrail, DynamoGrants
+from duetime.aws.keyed_items import DynamoItems
 from duetime.errors import BackendUnavailable
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.model.permissions import Permission
+from duetime.ports.access import AuditTrail, Grants
 from duetime.testing import TurnedClock
 from duetime_contract import AuditTrailContract, GrantsContract
 from duetime_contract.access import JOB, RETENTION, entry, grant, nothing
@@ -39,11 +40,11 @@ class TestMemoryGrants(GrantsContract):
 class TestDynamoGrants(GrantsContract):
     @pytest.fixture
     def grants(self, jobs_table, clock):
-        return DynamoGrants(*jobs_table, clock=clock)
+        return Grants(DynamoItems(*jobs_table), clock)
 
     @pytest.fixture
     def another(self, jobs_table, clock):
-        return DynamoGrants(*jobs_table, clock=clock)
+        return Grants(DynamoItems(*jobs_table), clock)
 
     @pytest.fixture
     def pass_time(self, clock):
@@ -84,7 +85,7 @@ class TestDynamoGrants(GrantsContract):
     def test_a_change_whose_response_was_lost_is_seen_at_once(self, jobs_table, clock):
         client, table = jobs_table
         for change, there in ((grant(), {"clerks": grant()}), (nothing(), {})):
-            grants = DynamoGrants(LosesAnAnswer(client, "put_item"), table, clock=clock)
+            grants = Grants(DynamoItems(LosesAnAnswer(client, "put_item"), table), clock)
             grants.for_tenant(ACME)
             with pytest.raises(BackendUnavailable):
                 grants.put(ACME, change)
@@ -100,7 +101,7 @@ class TestMemoryAuditTrail(AuditTrailContract):
 class TestDynamoAuditTrail(AuditTrailContract):
     @pytest.fixture
     def trail(self, jobs_table):
-        return DynamoAuditTrail(*jobs_table)
+        return AuditTrail(DynamoItems(*jobs_table))
 
     def test_an_entry_expires_after_its_retention_whether_it_ended_or_not(self, jobs_table, trail):
         client, table = jobs_table
@@ -115,7 +116,7 @@ class TestDynamoAuditTrail(AuditTrailContract):
         client, table = jobs_table
         begun = entry()
         for keep, written in (("begin", begun), ("end", begun.ended(200, {}))):
-            lossy = DynamoAuditTrail(LosesAnAnswer(client, "put_item"), table)
+            lossy = AuditTrail(DynamoItems(LosesAnAnswer(client, "put_item"), table))
             with pytest.raises(BackendUnavailable):
                 getattr(lossy, keep)(written)
             getattr(lossy, keep)(written)
@@ -124,7 +125,7 @@ class TestDynamoAuditTrail(AuditTrailContract):
     def test_an_entry_that_is_sent_twice_is_stored_once(self, jobs_table, trail):
         client, table = jobs_table
         begun = entry()
-        twice = DynamoAuditTrail(SendsTwice(client), table)
+        twice = AuditTrail(DynamoItems(SendsTwice(client), table))
         twice.begin(begun)
         twice.end(begun.ended(200, {}))
         assert tuple(trail.list(ACME, None, limit=10, cursor=None)) == (begun.ended(200, {}),)

@@ -125,7 +125,7 @@ def test_of_a_run_and_the_one_that_takes_it_over_at_once_exactly_one_has_its_eff
 
 
 def claim_or_none(store, late):
-    claimed = store.claim(late.ref, terms(ORPHANED_AT))
+    claimed = store.claim(late, terms(ORPHANED_AT))
     return claimed and claimed.action
 
 

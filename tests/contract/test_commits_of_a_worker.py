@@ -9,19 +9,21 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 from duetime import App, Breaker, Payload, Run
 from duetime.aws.jobs import DynamoJobStore
 from duetime.errors import BackendUnavailable, CommitRejected
+from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.notes import MemoryRoutes
 from duetime.memory.wakes import MemoryQueues
-from duetime.memory.work_pauses import MemoryWorkPauses
 from duetime.model.action import Status
 from duetime.model.breaker import FailureCount, pause_of_breaker
 from duetime.model.run import RunCancelled
 from duetime.ports.wakeups import Delivery, DueMessage
+from duetime.ports.work_pauses import WorkPauses
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.testing import TurnedClock
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import DeliveryResult, Worker, WorkerPorts
+from duetime.worker.worker import DeliveryResult, Worker
 from duetime_contract.committing import commit
 from duetime_contract.specimens import NOON, ORPHANED_AT, SECOND, claim, fresh, running, stored_row
+from tests.backends import backends
 from tests.contract.commit_faults import Network, lost, unanswered
 from tests.contract.commit_faults import store as store  # noqa: PLC0414 - a fixture
 from tests.contract.ledger import ledger as ledger  # noqa: PLC0414 - a fixture
@@ -36,7 +38,7 @@ class Shop:
 
     def __init__(self, table, client, handler, *, breaker=None):
         self.app, self.clock, settings = App(), TurnedClock(NOON), Settings()
-        self.pauses = MemoryWorkPauses()
+        self.pauses = WorkPauses(MemoryItems())
 
         def book(payload: Book, run: Run) -> None:
             handler(run)
@@ -44,10 +46,10 @@ class Shop:
         self.app.action(breaker=breaker)(book)
         self.steady, store = table.store(), table.store(client)
         self.queues, routes = MemoryQueues(self.clock, settings.made.queue_visibility), MemoryRoutes()
-        heartbeat = Heartbeat(store, self.queues, clock=self.clock, settings=settings)
         jobs = DynamoJobStore(client, table.name, "duetime-jobs", due_shards=DUE_SHARDS)
-        ports = WorkerPorts(store, jobs, self.queues, routes, heartbeat, self.pauses)
-        self.work = Worker(self.app.handler_set, ports, clock=self.clock, settings=settings, instance="w")
+        given = {"clock": self.clock, "settings": settings, "pauses": self.pauses}
+        over = backends(store, jobs=jobs, queues=self.queues, routes=routes, **given)
+        self.work = Worker(self.app.handler_set, over, Heartbeat(over), instance="w")
         self.action = replace(fresh(self.steady), type="book", payload="{}")
         self.steady.put(self.action)
 

@@ -17,21 +17,18 @@ from bench import jobs as bench_of_jobs
 from bench.meter import metered as metered_by_rule
 from bench.units import item_size
 from duetime.aws.keys import row_key
-from duetime.cost import tables, units
+from duetime.cost import quantities, units
 from duetime.ids import SHARDS, SYSTEM_TENANT, job_name, occurrence_id
-from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.model.action import ActionRef, Status
 from duetime.model.attempt_traceback import AttemptTraceback
 from duetime.model.job import JobRef
 from duetime.model.lease import Applied, Claimed
 from duetime.model.rate_limit import RateBucket, RateLimit
 from duetime.model.slots import MOST_WAITING, tail_position
-from duetime.settings import Settings
+from duetime.model.transition import settled
 from duetime.telemetry.tracebacks import traceback_of
-from duetime.testing.turned_clock import TurnedClock
+from duetime.wakeups.assembly import Steps
 from duetime.wakeups.due_messages import message_of
-from duetime.wakeups.due_scanner import DueScanner
-from duetime.wakeups.sweep import Sweep
 from duetime.worker.claim_results import ClaimWon
 from duetime.worker.pass_slots import PassSlots
 from duetime_contract.debounce import KEY as DEBOUNCED
@@ -45,13 +42,14 @@ from duetime_contract.specimens import (
     HOUR,
     NOON,
     SECOND,
-    SKEW,
     claim,
     end,
     fresh,
     scheduled,
+    stored_row,
     terms,
 )
+from tests.backends import backends
 from tests.slots import NoQueues, claim_of
 
 pytestmark = pytest.mark.dynamodb_local
@@ -114,7 +112,7 @@ def town(local_client):
 def live(store, status=Status.EXECUTED, **given):
     action = fresh(store, payload=PAYLOAD, **given)
     store.put(action)
-    store.settle(claim(store, action.ref), end(status))
+    store.settle(claim(store, action), end(status))
     return action
 
 
@@ -136,10 +134,7 @@ def test_a_failure_costs_one_write_unit_more_than_a_success(store, bill):
 
 
 def test_a_sweep_without_overdue_rows_makes_one_query_of_each_due_shard(store, bill):
-    clock = TurnedClock(NOON)
-    scanner = DueScanner(store, NoQueues(), MemoryRoutes([]), clock=clock, settings=Settings())
-    sweep = Sweep(scanner, MemoryBookmarks(), clock=clock, settings=Settings())
-    sweep(stop_at=NOON + HOUR)
+    Steps(backends(store, queues=NoQueues())).sweep(stop_at=NOON + HOUR)
     assert bill.calls == units.DUE_SHARDS  # AWS charges half a unit for each, DynamoDB Local none
 
 
@@ -159,18 +154,18 @@ def test_the_traceback_of_a_failed_attempt_costs_one_write_unit_and_one_call(sto
 def test_a_redrive_costs_three_write_units_one_of_which_is_the_failed_index(store, bill):
     action = fresh(store)
     store.put(action)
-    store.settle(claim(store, action.ref), end(Status.FAILED))
-    before = bill.units
-    store.redrive(action, NOON + HOUR, by=CALLER, at=NOON + HOUR)
+    store.settle(claim(store, action), end(Status.FAILED))
+    failed, before = stored_row(store, action.ref), bill.units
+    store.redrive(failed, NOON + HOUR, by=CALLER, at=NOON + HOUR)
     assert bill.units - before == 3
 
 
 def test_a_dismissal_costs_two_write_units_one_of_which_is_the_failed_index(store, bill):
     action = fresh(store)
     store.put(action)
-    store.settle(claim(store, action.ref), end(Status.FAILED))
-    before = bill.units
-    store.dismiss(action, "done by hand", by=CALLER, at=NOON + HOUR)
+    store.settle(claim(store, action), end(Status.FAILED))
+    failed, before = stored_row(store, action.ref), bill.units
+    store.dismiss(failed, "done by hand", by=CALLER, at=NOON + HOUR)
     assert bill.units - before == 2
 
 
@@ -183,7 +178,7 @@ def test_a_claim_pays_for_no_index(store, bill):
     action = fresh(store, payload=PAYLOAD)
     store.put(action)
     before = bill.units
-    claim(store, action.ref)
+    claim(store, action)
     assert bill.units - before == units.CLAIM_WRITES
 
 
@@ -191,7 +186,7 @@ def test_a_claim_checks_the_epoch_of_the_active_region_at_no_additional_write_un
     action = fresh(store, payload=PAYLOAD)
     store.put(action)
     before = bill.units
-    assert isinstance(store.claim(action.ref, replace(terms(), epoch=7)), Claimed)
+    assert isinstance(store.claim(action, replace(terms(), epoch=7)), Claimed)
     assert bill.units - before == units.CLAIM_WRITES
 
 
@@ -200,8 +195,10 @@ def test_a_further_attempt_costs_four_write_units(store, bill):
     alone = bill.units
     action = fresh(store)
     store.put(action)
-    store.settle(claim(store, action.ref), end(Status.PENDING))
-    store.settle(claim(store, action.ref, NOON + 2 * HOUR), end(Status.EXECUTED, NOON + 2 * HOUR + SECOND))
+    claimed = claim(store, action)
+    store.settle(claimed, end(Status.PENDING))
+    retried = settled(claimed, end(Status.PENDING))
+    store.settle(claim(store, retried, NOON + 2 * HOUR), end(Status.EXECUTED, NOON + 2 * HOUR + SECOND))
     assert bill.units - alone == units.LIFE_WRITES + units.RETRY_WRITES
 
 
@@ -212,9 +209,9 @@ def test_an_action_costs_its_estimate_for_each_size_of_payload(local_table, stor
     )
     with metered_by_rule(local_table.client) as bill:
         store.put(action)
-        store.settle(claim(store, action.ref), end(Status.EXECUTED))
-    removal = tables.life_writes(size) - bill.write_units
-    apart = tables.kilobytes(size + units.OFFLOADED_BYTES) if action.payload_offloaded else 0
+        store.settle(claim(store, action), end(Status.EXECUTED))
+    removal = quantities.life_writes(size) - bill.write_units
+    apart = quantities.kilobytes(size + units.OFFLOADED_BYTES) if action.payload_offloaded else 0
     assert removal == apart, "what a payload set apart costs when it goes with its row"
 
 
@@ -227,7 +224,7 @@ def test_a_row_beside_its_payload_is_no_larger_than_the_estimate_goes_by(local_t
 
     store.put(action)
     assert beside() <= units.PENDING_BYTES
-    store.settle(claim(store, action.ref), end(Status.EXECUTED))
+    store.settle(claim(store, action), end(Status.EXECUTED))
     assert beside() <= units.RUN_BYTES
 
 
@@ -235,7 +232,7 @@ def test_claim_and_settle_do_not_pay_for_a_payload_set_apart(store, bill):
     action = fresh(store, payload=LARGE, payload_offloaded=True)
     store.put(action)
     before, read = bill.units, 2  # a consistent read of 5 KB: one unit for each 4 KB
-    store.settle(claim(store, action.ref), end(Status.EXECUTED))
+    store.settle(claim(store, action), end(Status.EXECUTED))
     assert bill.units - before == 3 + read
 
 
@@ -278,7 +275,7 @@ def test_the_cost_of_a_page_of_failed_actions_depends_on_its_rows_alone(store, b
     for second in range(failures):
         action = fresh(store)
         store.put(action)
-        store.settle(claim(store, action.ref), end(Status.FAILED, NOON + second * SECOND))
+        store.settle(claim(store, action), end(Status.FAILED, NOON + second * SECOND))
     calls, units = bill.calls, bill.units
     shown = len(store.failed([ACME], limit=20, cursor=None))
     assert shown == min(20, failures)
@@ -300,7 +297,7 @@ def test_the_due_order_costs_one_write_unit_a_life(ordered, bill):
 def test_a_move_in_the_due_order_costs_two_write_units(store, ordered, bill, name):
     moves = {
         "reschedule": lambda where, action: where.reschedule(action, NOON + HOUR, by=CALLER, at=NOON),
-        "retry": lambda where, action: where.settle(claim(where, action.ref), end(Status.PENDING)),
+        "retry": lambda where, action: where.settle(claim(where, action), end(Status.PENDING)),
     }
     units = []
     for where in (store, ordered):
@@ -340,8 +337,7 @@ def with_slot(store, action, queues):
 
 
 def free(store, won, queues):
-    pass_slots = PassSlots(store, queues, queues, clock=TurnedClock(NOON), skew=SKEW)
-    pass_slots.free(won.action, won.token)
+    PassSlots(backends(store, sends=queues)).free(won.action, won.token)
 
 
 def test_a_claim_with_a_slot_is_two_small_reads_and_two_writes(local_table, store, queues):

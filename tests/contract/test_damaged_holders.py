@@ -22,7 +22,7 @@ from duetime.model.action import Status
 from duetime.model.job import Overlap
 from duetime.ports.jobs import LockRequirement
 from duetime.retry import NEVER
-from duetime.settings import DUE_SHARDS, Settings
+from duetime.settings import DUE_SHARDS
 from duetime.worker.claim_job_run import ClaimJobRun
 from duetime.worker.claim_results import ClaimWon
 from duetime_contract import specimens
@@ -42,6 +42,7 @@ from duetime_contract.specimens import (
     stored_row,
     terms,
 )
+from tests.backends import backends
 from tests.contract.damage import Damage, damages, put
 from tests.slots import claim_of
 from tests.unpaused import UNPAUSED
@@ -196,7 +197,7 @@ class TestLocks:
 
     @pytest.fixture
     def claim(self, table, jobs):
-        claim_run = ClaimJobRun(table.store(), jobs, settings=Settings(), paused=UNPAUSED)
+        claim_run = ClaimJobRun(backends(table.store(), jobs=jobs), UNPAUSED)
         return lambda row, at: claim_run(row.ref, terms(at), NEVER)
 
     def added(self, jobs, number, overlap, **fields):

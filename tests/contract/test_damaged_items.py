@@ -11,13 +11,14 @@ import pytest
 from moto import mock_aws
 
 from duetime.aws.items import from_item, to_item
-from duetime.aws.job_items import STATE, to_definition, to_state
+from duetime.aws.job_items import to_definition, to_state
 from duetime.aws.messages import to_json
 from duetime.errors import UnreadableRow
 from duetime.ids import SYSTEM_TENANT, job_name, new_action_id
 from duetime.model.action import Action, Status
 from duetime.model.job import JobRef
 from duetime.model.run_stats import RunStats
+from duetime.ports.job_state import STATE
 from duetime.wakeups.due_messages import message_of
 from duetime_contract.job_specimens import OPERATED
 from tests.contract import damage

@@ -7,20 +7,13 @@ from typing import Any
 import pytest
 
 from duetime.aws import notes
-from duetime.aws.access import DynamoAuditTrail, DynamoGrants
-from duetime.aws.deliveries import DynamoDeliveries
 from duetime.aws.deployed import DeployedTables
 from duetime.aws.item_kinds import OF_SYSTEM, OF_TENANTS
 from duetime.aws.jobs import DynamoJobStore
-from duetime.aws.notifications import DynamoInbox, DynamoPreferences
-from duetime.aws.rate_limits import DynamoSetLimits
-from duetime.aws.run_counts import DynamoRunCounts
+from duetime.aws.keyed_items import DynamoItems
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.aws.tenant_items import Progress
-from duetime.aws.undelivered import DynamoUndelivered
 from duetime.aws.unreadable_items import collecting
-from duetime.aws.windows import DynamoWindows
-from duetime.aws.work_pauses import DynamoWorkPauses
 from duetime.errors import DuetimeError
 from duetime.memory.store import MemoryStore
 from duetime.model.batch import BatchRef
@@ -29,6 +22,14 @@ from duetime.model.idempotency import KeyTerms
 from duetime.model.job import JobSpan, SpanKind
 from duetime.model.notification import Channel, DigestWindow, NotificationKind
 from duetime.model.preferences import Preferences
+from duetime.ports.access import AuditTrail, Grants
+from duetime.ports.deliveries import Deliveries, Windows
+from duetime.ports.notifications import Inbox, PreferencesStore
+from duetime.ports.rate_limits import SetLimits
+from duetime.ports.run_counts import RunCounts
+from duetime.ports.undelivered import UndeliveredStore
+from duetime.ports.wakeups import Bookmarks
+from duetime.ports.work_pauses import WorkPauses
 from duetime.settings import DUE_SHARDS
 from duetime.testing import TurnedClock
 from duetime_contract import run_counts
@@ -58,21 +59,21 @@ class Tables:
         self.store = Table(client, "duetime-actions").store()
         self.jobs = DynamoJobStore(client, "duetime-actions", "duetime-jobs", due_shards=DUE_SHARDS)
         at = (client, "duetime-jobs")
-        self.grants = lambda: DynamoGrants(*at, clock=self.clock)
+        self.grants = lambda: Grants(DynamoItems(*at), clock=self.clock)
         self.trail, self.preferences, self.inbox = (
-            DynamoAuditTrail(*at),
-            DynamoPreferences(*at),
-            DynamoInbox(*at),
+            AuditTrail(DynamoItems(*at)),
+            PreferencesStore(DynamoItems(*at)),
+            Inbox(DynamoItems(*at)),
         )
         self.counts, self.pauses, self.undelivered = (
-            DynamoRunCounts(*at),
-            DynamoWorkPauses(*at),
-            DynamoUndelivered(*at),
+            RunCounts(DynamoItems(*at)),
+            WorkPauses(DynamoItems(*at)),
+            UndeliveredStore(DynamoItems(*at)),
         )
-        self.deployed, self.bookmarks = DeployedTables(*at), notes.DynamoBookmarks(*at)
+        self.deployed, self.bookmarks = DeployedTables(*at), Bookmarks(DynamoItems(*at))
         self.routes = lambda: notes.DynamoRoutes(*at, clock=self.clock)
-        self.progress, self.windows = Progress(*at, "acme"), DynamoWindows(*at)
-        self.deliveries, self.limits = DynamoDeliveries(*at), DynamoSetLimits(*at)
+        self.progress, self.windows = Progress(*at, "acme"), Windows(DynamoItems(*at))
+        self.deliveries, self.limits = Deliveries(DynamoItems(*at)), SetLimits(DynamoItems(*at))
 
     def items(self):
         """Return all items, each with its table's name."""

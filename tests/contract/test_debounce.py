@@ -5,10 +5,12 @@ from datetime import timedelta
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from duetime.aws.keys import debounce_key, row_key
+from duetime.aws.keyed_items import item_key
+from duetime.aws.keys import row_key
 from duetime.errors import BackendUnavailable
 from duetime.ids import SEPARATOR
 from duetime.model.lease import Applied, Rejected
+from duetime.ports.action_keys import DEBOUNCE_KEY, key_of
 from duetime_contract.debounce import (
     KEY,
     LARGER,
@@ -125,14 +127,14 @@ def test_a_key_whose_row_was_removed_is_taken_over(table, steady):
 
 def test_a_key_that_was_removed_while_its_action_waits_is_free(table, steady):
     first = first_call(steady)
-    table.client.delete_item(TableName=table.name, Key=debounce_key(ACME, KEY))
+    table.client.delete_item(TableName=table.name, Key=item_key(key_of(DEBOUNCE_KEY, ACME, KEY)))
     assert steady.find_debounced(ACME, KEY) is None
     assert repeated(steady, call(steady)).id != first.id
 
 
 def test_a_key_that_names_a_row_of_another_key_changes_nothing_of_it(table, steady):
     other = first_call(steady, key="another")
-    key = debounce_key(ACME, KEY)
+    key = item_key(key_of(DEBOUNCE_KEY, ACME, KEY))
     table.client.put_item(
         TableName=table.name, Item={**key, "action_id": {"S": other.id}, "ttl": {"N": "4102444800"}}
     )
@@ -145,7 +147,7 @@ def test_a_key_that_names_a_row_of_another_key_changes_nothing_of_it(table, stea
 def test_a_call_that_would_renew_the_key_of_another_action_is_rejected(table, steady):
     first = first_call(steady)
     read, later = holder_of(steady), call(steady, due_at=NOON + 300 * DAY)
-    table.client.delete_item(TableName=table.name, Key=debounce_key(ACME, KEY))
+    table.client.delete_item(TableName=table.name, Key=item_key(key_of(DEBOUNCE_KEY, ACME, KEY)))
     second = first_call(steady)
     assert isinstance(further_call(steady, later, holder=read), Rejected)
     assert steady.get(first.ref) == first

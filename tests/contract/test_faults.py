@@ -11,14 +11,14 @@ from botocore.config import Config
 from moto.core.botocore_stubber import MockRawResponse
 
 from duetime import Scheduler
-from duetime.aws.notes import DynamoBookmarks
+from duetime.aws.keyed_items import DynamoItems
 from duetime.aws.queues import SqsQueues
 from duetime.aws.store import DynamoStore
 from duetime.aws.timers import EventBridgeTimers
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
-from duetime.ports.wakeups import Send
+from duetime.ports.wakeups import Bookmarks, Send
 from duetime.settings import DUE_SHARDS, Made, Settings
 from duetime_contract.specimens import (
     ACME,
@@ -55,7 +55,7 @@ CALLS = {
     "put_many": lambda store, action: store.put_many([action, fresh(store)]),
     "get": lambda store, action: store.get(action.ref),
     "get_rows": lambda store, action: store.get_rows([action.ref]),
-    "claim": lambda store, action: store.claim(action.ref, terms()),
+    "claim": lambda store, action: store.claim(action, terms()),
     "cancel": lambda store, action: store.cancel(action, by=CALLER, at=NOON, kept_until=EXPIRY),
     "of_tenant": lambda store, _action: store.of_tenant(ACME, limit=5, cursor=None),
     "by_correlation": lambda store, _action: store.by_correlation(ACME, "x", limit=5, cursor=None),
@@ -165,7 +165,7 @@ def test_a_throttled_queue_is_unavailable():
 
 def test_the_error_of_bookmarks_in_a_missing_table_names_the_settings_to_check(table):
     with pytest.raises(BackendMisconfigured, match="DUETIME_PREFIX"):
-        DynamoBookmarks(table.client, "no-such-table").read("sweep")
+        Bookmarks(DynamoItems(table.client, "no-such-table")).read("sweep")
 
 
 def test_a_condition_that_did_not_hold_is_no_fault(table):

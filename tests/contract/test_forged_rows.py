@@ -8,14 +8,15 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.aws.access import DynamoAuditTrail
 from duetime.aws.items import from_item, to_item
 from duetime.aws.jobs import DynamoJobStore
+from duetime.aws.keyed_items import DynamoItems
 from duetime.errors import UnreadableRow
 from duetime.ids import new_action_id
 from duetime.model.action import Status
 from duetime.model.audit_chain import ChainHead
 from duetime.model.audit_verification import verify
+from duetime.ports.access import AuditTrail
 from duetime.settings import DUE_SHARDS
 from duetime_contract.access import JOB, entry
 from duetime_contract.job_specimens import NIGHTLY, added, event_run
@@ -147,7 +148,7 @@ class TestAuditTrail:
 
     @pytest.fixture
     def trail(self, jobs_table):
-        return DynamoAuditTrail(*jobs_table)
+        return AuditTrail(DynamoItems(*jobs_table))
 
     def forge(self, jobs_table, trail, **attributes):
         client, name = jobs_table

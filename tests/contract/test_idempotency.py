@@ -140,7 +140,7 @@ def test_of_two_that_find_a_key_free_after_its_time_one_takes_it(table, steady):
         """Another caller takes the key after its former action was read, and before it is replaced."""
 
         def transact_write_items(self, **request):
-            if ":former" in str(request) and not rivals:
+            if "#action_id = " in str(request) and not rivals:
                 rivals.append(placed(steady, LATER))
             return self._client.transact_write_items(**request)
 

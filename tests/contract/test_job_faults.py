@@ -9,7 +9,7 @@ import pytest
 from botocore.config import Config
 
 from duetime.aws import job_store
-from duetime.aws.job_items import STATE, job_key
+from duetime.aws.job_items import job_key
 from duetime.aws.job_wakes import EventBridgeJobWakes
 from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.payloads import DynamoPayloads
@@ -21,6 +21,7 @@ from duetime.model.job import WHOLE_JOB, Pause
 from duetime.model.lease import SettleResult
 from duetime.model.transition import cancelled
 from duetime.model.wake_state import WakeState
+from duetime.ports.job_state import STATE
 from duetime.ports.jobs import LockRequirement
 from duetime.settings import DUE_SHARDS, Made, Settings
 from duetime_contract.job_specimens import (

@@ -97,15 +97,15 @@ def test_a_payload_whose_response_was_lost_is_put_again_with_its_row(losing, ste
 def test_a_claim_whose_response_was_lost_succeeds_when_repeated_with_its_nonce(losing, steady):
     action, claim_terms, worker = scheduled(steady), terms(), losing("update_item")
     with pytest.raises(BackendUnavailable):
-        worker.claim(action.ref, claim_terms)
-    assert worker.claim(action.ref, claim_terms) == Claimed(stored_row(steady, action.ref))
+        worker.claim(action, claim_terms)
+    assert worker.claim(action, claim_terms) == Claimed(stored_row(steady, action.ref))
     assert stored_row(steady, action.ref).fence == 1
 
 
 def test_a_claim_whose_response_was_lost_is_taken_over_if_no_worker_repeats_it(losing, steady):
     action, worker = scheduled(steady), losing("update_item")
     with pytest.raises(BackendUnavailable):
-        worker.claim(action.ref, terms())
+        worker.claim(action, terms())
     assert claim(steady, action.ref, ORPHANED_AT).recoveries == 1
 
 
@@ -114,8 +114,8 @@ def test_a_claim_whose_payload_was_not_read_returns_it_when_repeated(losing, ste
     steady.put(action)
     worker, claim_terms = losing("get_item"), terms()
     with pytest.raises(BackendUnavailable):
-        worker.claim(action.ref, claim_terms)
-    claimed = worker.claim(action.ref, claim_terms)
+        worker.claim(action, claim_terms)
+    claimed = worker.claim(action, claim_terms)
     assert isinstance(claimed, Claimed)
     assert (claimed.action.payload, claimed.action.fence) == (LARGE, 1)
 
@@ -159,10 +159,10 @@ def test_a_cancel_whose_response_was_lost_returns_its_result_when_repeated(losin
 def test_a_redrive_whose_response_was_lost_returns_its_result_when_repeated(losing, steady):
     claimed = running(steady)
     steady.settle(claimed, end(Status.FAILED))
-    caller = losing("update_item")
+    failed, caller = stored_row(steady, claimed.ref), losing("update_item")
     with pytest.raises(BackendUnavailable):
-        caller.redrive(claimed, NOON + HOUR, by=CALLER, at=NOON + HOUR)
-    repeated = caller.redrive(claimed, NOON + HOUR, by=CALLER, at=NOON + HOUR)
+        caller.redrive(failed, NOON + HOUR, by=CALLER, at=NOON + HOUR)
+    repeated = caller.redrive(failed, NOON + HOUR, by=CALLER, at=NOON + HOUR)
     assert repeated == Applied(stored_row(steady, claimed.ref))
     assert stored_row(steady, claimed.ref).generation == 2
 

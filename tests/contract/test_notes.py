@@ -4,9 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.aws.notes import DynamoBookmarks, DynamoRoutes, publish
+from duetime.aws.keyed_items import DynamoItems
+from duetime.aws.notes import DynamoRoutes, publish
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.model.manifest import Manifest
+from duetime.ports.wakeups import Bookmarks
 from duetime.testing import TurnedClock
 from duetime_contract import BookmarksContract, RoutesContract
 from duetime_contract.specimens import NOON
@@ -66,4 +68,4 @@ class TestMemoryBookmarks(BookmarksContract):
 class TestDynamoBookmarks(BookmarksContract):
     @pytest.fixture
     def bookmarks(self, jobs_table):
-        return DynamoBookmarks(*jobs_table)
+        return Bookmarks(DynamoItems(*jobs_table))

@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from duetime.aws.deliveries import DynamoDeliveries
-from duetime.aws.notifications import DynamoInbox, DynamoPreferences
-from duetime.aws.windows import DynamoWindows
+from duetime.aws.keyed_items import DynamoItems
 from duetime.errors import BackendUnavailable
-from duetime.memory.notifications import MemoryDeliveries, MemoryInbox, MemoryPreferences, MemoryWindows
+from duetime.memory.keyed_items import MemoryItems
 from duetime.model.notification import Channel
 from duetime.model.preferences import Preferences
-from duetime.ports.notifications import SendPermit
+from duetime.ports.deliveries import Deliveries, SendPermit, Windows
+from duetime.ports.notifications import Inbox, PreferencesStore
 from duetime_contract import DeliveriesContract, InboxContract, PreferencesContract, WindowsContract
 from duetime_contract.notifications import ALL, DEAD, notification
 from duetime_contract.specimens import ACME, CALLER, EXPIRY, NOON
@@ -29,13 +28,13 @@ def items(jobs_table):
 class TestMemoryPreferences(PreferencesContract):
     @pytest.fixture
     def preferences(self):
-        return MemoryPreferences()
+        return PreferencesStore(MemoryItems())
 
 
 class TestDynamoPreferences(PreferencesContract):
     @pytest.fixture
     def preferences(self, jobs_table):
-        return DynamoPreferences(*jobs_table)
+        return PreferencesStore(DynamoItems(*jobs_table))
 
     def test_an_unknown_value_of_another_version_is_ignored(self, jobs_table, preferences):
         client, table = jobs_table
@@ -48,7 +47,7 @@ class TestDynamoPreferences(PreferencesContract):
     def test_a_change_whose_response_was_lost_is_true_when_repeated(self, jobs_table, preferences):
         client, table = jobs_table
         for seen in range(2):
-            lossy = DynamoPreferences(LosesAnAnswer(client, "put_item"), table)
+            lossy = PreferencesStore(DynamoItems(LosesAnAnswer(client, "put_item"), table))
             chosen = Preferences(tenant_id=ACME, language="fr", revision=seen)
             with pytest.raises(BackendUnavailable):
                 lossy.put(chosen)
@@ -60,19 +59,19 @@ class TestPreferencesWhoseWritesAreSentTwice(PreferencesContract):
     @pytest.fixture
     def preferences(self, jobs_table):
         client, table = jobs_table
-        return DynamoPreferences(SendsTwice(client), table)
+        return PreferencesStore(DynamoItems(SendsTwice(client), table))
 
 
 class TestMemoryInbox(InboxContract):
     @pytest.fixture
     def inbox(self):
-        return MemoryInbox()
+        return Inbox(MemoryItems())
 
 
 class TestDynamoInbox(InboxContract):
     @pytest.fixture
     def inbox(self, jobs_table):
-        return DynamoInbox(*jobs_table)
+        return Inbox(DynamoItems(*jobs_table))
 
     def test_an_entry_is_removed_when_it_expires(self, jobs_table, inbox):
         notification_ = notification()
@@ -95,19 +94,19 @@ class TestAnInboxWhoseWritesAreSentTwice(InboxContract):
     @pytest.fixture
     def inbox(self, jobs_table):
         client, table = jobs_table
-        return DynamoInbox(SendsTwice(client), table)
+        return Inbox(DynamoItems(SendsTwice(client), table))
 
 
 class TestMemoryDeliveries(DeliveriesContract):
     @pytest.fixture
     def deliveries(self):
-        return MemoryDeliveries()
+        return Deliveries(MemoryItems())
 
 
 class TestDynamoDeliveries(DeliveriesContract):
     @pytest.fixture
     def deliveries(self, jobs_table):
-        return DynamoDeliveries(*jobs_table)
+        return Deliveries(DynamoItems(*jobs_table))
 
     def test_a_delivery_is_removed_when_it_expires_and_has_no_address(self, jobs_table, deliveries):
         self._begin(deliveries, "me")
@@ -124,7 +123,7 @@ class TestDynamoDeliveries(DeliveriesContract):
     def test_a_start_or_end_with_a_lost_response_can_be_repeated(self, jobs_table):
         client, table = jobs_table
         for operation, begin in (("update_item", SendPermit.YES), ("put_item", SendPermit.SENT)):
-            lossy = DynamoDeliveries(LosesAnAnswer(client, operation), table)
+            lossy = Deliveries(DynamoItems(LosesAnAnswer(client, operation), table))
             with pytest.raises(BackendUnavailable):
                 self._begun_and_ended(lossy)
             assert self._begin(lossy, "me") is begin
@@ -134,13 +133,17 @@ class TestDeliveriesWhoseWritesAreSentTwice(DeliveriesContract):
     @pytest.fixture
     def deliveries(self, jobs_table):
         client, table = jobs_table
-        return DynamoDeliveries(SendsTwice(client), table)
+        return Deliveries(DynamoItems(SendsTwice(client), table))
 
 
 class TestMemoryWindows(WindowsContract):
     @pytest.fixture
     def windows(self):
-        return MemoryWindows()
+        return Windows(MemoryItems())
+
+
+def windows_over(client, table):
+    return Windows(DynamoItems(client, table))
 
 
 class TestDynamoWindows(WindowsContract):
@@ -148,7 +151,7 @@ class TestDynamoWindows(WindowsContract):
     def windows(self, jobs_table, request):
         client, table = jobs_table
         is_moto = request.node.callspec.params["jobs_table"] == MOTO
-        return DynamoWindows(OneAtATime(client) if is_moto else client, table)
+        return Windows(DynamoItems(OneAtATime(client) if is_moto else client, table))
 
     def test_all_items_of_a_window_are_removed_when_it_expires(self, jobs_table, windows):
         self._count(windows, notification())
@@ -158,7 +161,7 @@ class TestDynamoWindows(WindowsContract):
     def test_a_count_whose_response_was_lost_has_its_place_when_repeated(self, jobs_table, windows):
         client, table = jobs_table
         notification_ = notification()
-        lossy = DynamoWindows(
+        lossy = windows_over(
             LosesAnAnswer(client, "transact_write_items", lambda: self._count(windows, notification())), table
         )
         with pytest.raises(BackendUnavailable):
@@ -168,13 +171,13 @@ class TestDynamoWindows(WindowsContract):
 
     def test_a_count_after_a_concurrent_one_has_the_next_number(self, jobs_table, windows):
         client, table = jobs_table
-        overtaken = DynamoWindows(Overtakes(client, lambda: self._count(windows, notification())), table)
+        overtaken = windows_over(Overtakes(client, lambda: self._count(windows, notification())), table)
         assert [self._count(overtaken, notification()) for _ in range(2)] == [2, 3]
 
     def test_a_window_that_is_closed_between_looking_and_counting_counts_nothing(self, jobs_table, windows):
         client, table = jobs_table
         self._count(windows, notification())
-        late = DynamoWindows(Overtakes(client, lambda: windows.close(self.FIRST)), table)
+        late = windows_over(Overtakes(client, lambda: windows.close(self.FIRST)), table)
         assert late.count(notification(), self.FIRST, expires_at=EXPIRY) is None
         assert windows.close(self.FIRST).total == 1
 
@@ -183,7 +186,7 @@ class TestDynamoWindows(WindowsContract):
         self._count(windows, notification())
         windows.close(self.FIRST)
         counted = Counts(client)
-        late = DynamoWindows(counted, table)
+        late = Windows(DynamoItems(counted, table))
         assert late.count(notification(), self.FIRST, expires_at=EXPIRY) is None
         assert set(counted.called) == {"get_item"}
 
@@ -225,12 +228,12 @@ class Overtakes:
 
 def test_keys_begin_with_the_tenant_and_are_none_that_a_right_on_jobs_covers(jobs_table):
     notification_ = notification()
-    DynamoPreferences(*jobs_table).put(Preferences(tenant_id=ACME))
-    DynamoInbox(*jobs_table).add(notification_, expires_at=EXPIRY)
-    DynamoDeliveries(*jobs_table).end(ACME, "x", expires_at=EXPIRY)
+    PreferencesStore(DynamoItems(*jobs_table)).put(Preferences(tenant_id=ACME))
+    Inbox(DynamoItems(*jobs_table)).add(notification_, expires_at=EXPIRY)
+    Deliveries(DynamoItems(*jobs_table)).end(ACME, "x", expires_at=EXPIRY)
     for kind in ALL:
         window = replace(WindowsContract.FIRST, kind=kind)
-        DynamoWindows(*jobs_table).count(notification(kind), window, expires_at=EXPIRY)
+        Windows(DynamoItems(*jobs_table)).count(notification(kind), window, expires_at=EXPIRY)
     for item in items(jobs_table):
         assert item["pk"]["S"].startswith(f"{ACME}#")
         assert "-" not in item["pk"]["S"]

@@ -7,15 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duetime.aws.notes import DynamoBookmarks
-from duetime.aws.packed_marks import pack, unpack
-from duetime.memory.notes import MemoryRoutes
-from duetime.memory.store import MemoryStore
-from duetime.settings import Settings
+from duetime.aws.keyed_items import DynamoItems
+from duetime.model.packed_marks import pack, unpack
+from duetime.ports.wakeups import Bookmarks
 from duetime.testing import TurnedClock
-from duetime.wakeups.due_scanner import DueScanner
-from duetime.wakeups.sweep import BOOKMARK, FENCED, Sweep
+from duetime.wakeups.assembly import Steps
+from duetime.wakeups.sweep import BOOKMARK, FENCED
 from duetime_contract.specimens import NOON
+from tests.backends import backends
 
 KEY = {"pk": {"S": "system#bookmark"}, "sk": {"S": BOOKMARK}}
 NAMES = st.sampled_from(["300/0", "300/1", "300/2", "300/7", "600/1", "600/255", "600/256", "300/01", "/3"])
@@ -55,9 +54,8 @@ def test_shards_that_share_a_missing_mark_are_an_error():
 
 def test_the_bookmark_of_an_idle_sweep_takes_one_write_unit(jobs_table):
     client, table = jobs_table
-    clock, bookmarks = TurnedClock(NOON), DynamoBookmarks(client, table)
-    scanner = DueScanner(MemoryStore(), None, MemoryRoutes([]), clock=clock, settings=Settings())
-    sweep = Sweep(scanner, bookmarks, clock=clock, settings=Settings())
+    clock, bookmarks = TurnedClock(NOON), Bookmarks(DynamoItems(client, table))
+    sweep = Steps(backends(bookmarks=bookmarks, clock=clock)).sweep
     for minute in range(3):
         clock.wait_until(NOON + timedelta(minutes=minute))
         sweep(stop_at=NOON + timedelta(hours=1))
@@ -70,4 +68,4 @@ def test_marks_that_the_last_release_wrote_are_read(jobs_table):
     client, table = jobs_table
     marks = {f"300/{shard}": "2030-06-01T12:00:00.000000Z" for shard in range(16)}
     client.put_item(TableName=table, Item=KEY | {"marks": {"S": json.dumps(marks)}})
-    assert DynamoBookmarks(client, table).read(BOOKMARK) == marks
+    assert Bookmarks(DynamoItems(client, table)).read(BOOKMARK) == marks

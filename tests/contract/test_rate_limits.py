@@ -8,15 +8,15 @@ from random import Random
 import pytest
 from botocore.exceptions import ClientError
 
+from duetime.aws.keyed_items import DynamoItems
 from duetime.aws.keys import rate_key
-from duetime.aws.rate_limits import DynamoSetLimits
 from duetime.errors import BackendUnavailable, Unsupported
-from duetime.jobs.known_limits import KnownLimits
-from duetime.memory.rate_limits import MemorySetLimits
+from duetime.jobs.trusted_reading import KnownLimits
+from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.store import MemoryStore
 from duetime.model.active_region import TRUSTED
-from duetime.model.rate_limit import RateBucket, RateLimit
-from duetime.ports.rate_limits import NoSetLimits
+from duetime.model.rate_limit import STRICTEST, RateBucket, RateLimit
+from duetime.ports.rate_limits import NoSetLimits, SetLimits
 from duetime.testing import TurnedClock
 from duetime_contract import SetLimitsContract
 from duetime_contract.rate_limits import set_limit
@@ -33,22 +33,27 @@ DECLARED = RateLimit.parse(100, "minute")
 class TestMemorySetLimits(SetLimitsContract):
     @pytest.fixture
     def limits(self):
-        return MemorySetLimits()
+        return SetLimits(MemoryItems())
 
 
 class TestDynamoSetLimits(SetLimitsContract):
     @pytest.fixture
     def limits(self, jobs_table):
-        return DynamoSetLimits(*jobs_table)
+        return SetLimits(DynamoItems(*jobs_table))
 
-    def test_an_unreadable_limit_is_left_out(self, jobs_table):
+    def test_in_place_of_an_unreadable_limit_stands_the_strictest(self, jobs_table):
         client, table = jobs_table
-        limits, limit = DynamoSetLimits(client, table), set_limit()
+        limits, limit = SetLimits(DynamoItems(client, table)), set_limit()
         limits.set(limit)
         damaged = {"count": {"N": "0"}, "seconds": {"N": "60"}, "burst": {"N": "1"}}
         client.put_item(
             TableName=table, Item={"pk": {"S": "system#limits"}, "sk": {"S": "damaged"}, **damaged}
         )
+        assert {found.name: found.limit for found in limits.list()} == {
+            limit.name: limit.limit,
+            "damaged": STRICTEST,
+        }
+        limits.reset("damaged")
         assert list(limits.list()) == [limit]
 
 
@@ -59,7 +64,7 @@ class TestKnownLimits:
 
     @pytest.fixture
     def stored(self):
-        return Hooked(MemorySetLimits())
+        return Hooked(SetLimits(MemoryItems()))
 
     @pytest.fixture
     def known(self, stored, clock):

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from duetime.aws.regions import KEY, REGIONS, DynamoActiveRegions, name_of, region_of
-from duetime.aws.tables import create_table_request
+from duetime.aws.keyed_items import DynamoItems
+from duetime.aws.tables import REGIONS, create_table_request, name_of, region_of
 from duetime.errors import BackendUnavailable, UnreadableRow, Unsupported
-from duetime.jobs.known_region import KnownRegion
-from duetime.memory.regions import MemoryActiveRegions, SharedRegionItem
+from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.active_region import FENCES, TRUSTED
-from duetime.ports.regions import NoRegions
+from duetime.ports.regions import KEY, ActiveRegions, NoRegions
 from duetime.testing import TurnedClock
 from duetime_contract import RegionsContract
 from duetime_contract.regions import active_region
 from duetime_contract.specimens import HOUR, NOON, SECOND
+from duetime_faults.shared_region import MemoryActiveRegions, SharedRegionItem
 from tests.contract.conftest import LOCAL, MOTO
 
 OWN, OTHER = "eu-central-1", "eu-west-1"
@@ -49,7 +49,7 @@ class TestMemoryActiveRegions(RegionsContract):
 class TestDynamoActiveRegions(RegionsContract):
     @pytest.fixture
     def regions(self, regions_table):
-        return DynamoActiveRegions(*regions_table, OWN)
+        return ActiveRegions(DynamoItems(*regions_table), OWN)
 
     def test_a_change_of_an_earlier_epoch_is_rejected_though_the_region_is_active_again(self, regions):
         first = active_region()
@@ -60,9 +60,11 @@ class TestDynamoActiveRegions(RegionsContract):
 
     def test_an_unreadable_item_is_rejected(self, regions_table):
         client, table = regions_table
-        client.put_item(TableName=table, Item={**KEY, "epoch": {"N": "1"}})
+        client.put_item(
+            TableName=table, Item={"pk": {"S": KEY.partition}, "sk": {"S": KEY.sort}, "epoch": {"N": "1"}}
+        )
         with pytest.raises(UnreadableRow, match="system#region"):
-            DynamoActiveRegions(client, table, OWN).read()
+            ActiveRegions(DynamoItems(client, table), OWN).read()
 
 
 def test_the_arn_of_a_table_has_its_region_and_its_name():

@@ -14,8 +14,6 @@ from duetime.model import transition
 from duetime.model.action import SkipReason, Status
 from duetime.model.change import Change
 from duetime.model.lease import Applied
-from duetime.settings import Settings
-from duetime.testing import TurnedClock
 from duetime.wakeups.arm import Arm
 from duetime_contract.idempotency import key_from, under_key
 from duetime_contract.scheduling import LARGE
@@ -33,6 +31,7 @@ from duetime_contract.specimens import (
     stored_row,
     terms,
 )
+from tests.backends import backends
 from tests.contract.sent_requests import sent_by
 
 KILOBYTE = 1_024
@@ -202,8 +201,7 @@ def test_a_commit_without_entries_is_one_update(table):
 def test_arm_removes_the_payload_and_the_key_of_a_row_that_is_gone(table):
     store = table.store()
     action = store.put_once(under_key(store, payload=LARGE), key_from(NOON))
-    arm = Arm(store, None, None, None, None, clock=TurnedClock(NOON), settings=Settings())
-    arm([Change(action, None)])
+    Arm(backends(store))([Change(action, None)])
     assert "Item" not in table.client.get_item(TableName=table.name, Key=payload_key(action.ref))
     other = under_key(store)
     assert store.put_once(other, key_from(NOON)).id == other.id
@@ -225,7 +223,7 @@ def test_a_row_of_600_bytes_of_payload_fits_one_write_unit_all_its_life(table):
     action = replace(fresh(store, payload=payload), tenant_id="customer-0042")
     store.put(action)
     sizes = [item_size(_item(table, action))]
-    claimed = store.claim(action.ref, replace(terms(), instance="x" * 16, retry="[3,[60,300,900],0.1,null]"))
+    claimed = store.claim(action, replace(terms(), instance="x" * 16, retry="[3,[60,300,900],0.1,null]"))
     sizes.append(item_size(_item(table, action)))
     store.settle(claimed.action, end(Status.EXECUTED))
     sizes.append(item_size(_item(table, action)))

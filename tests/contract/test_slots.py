@@ -10,7 +10,7 @@ from bench.units import item_size
 from duetime.aws.keys import row_key, slots_key
 from duetime.errors import BackendUnavailable, UnreadableRow
 from duetime.model.action import Status
-from duetime.model.lease import NeedsSlot, SettleResult
+from duetime.model.lease import Claimed, LeaseHeld, SettleResult
 from duetime.model.slots import MOST_WAITING
 from duetime.model.transition import started
 from duetime_contract.slots import (
@@ -87,7 +87,7 @@ def test_a_full_line_behind_a_holder_is_an_item_of_at_most_two_kilobytes(table, 
 def test_an_action_without_a_concurrency_key_is_one_item(table, steady):
     action = fresh(steady)
     steady.put(action)
-    steady.settle(steady.claim(action.ref, terms()).action, end(Status.EXECUTED))
+    steady.settle(steady.claim(action, terms()).action, end(Status.EXECUTED))
     assert len(table.client.scan(TableName=table.name)["Items"]) == 1
 
 
@@ -121,27 +121,26 @@ def test_a_take_whose_response_was_lost_succeeds_when_repeated(table, steady, wa
 def test_a_claim_with_a_slot_whose_response_was_lost_succeeds_when_repeated(table, steady):
     action = keyed(steady)
     take(steady, action)
-    claimed = started(action, terms())
+    claim_terms = terms()
     worker = table.store(LosesAnAnswer(table.client, "update_item"))
     with pytest.raises(BackendUnavailable):
-        worker.claim_row(action, claimed)
-    assert worker.claim_row(action, claimed)
+        worker.claim(action, claim_terms)
+    assert worker.claim(action, claim_terms) == Claimed(started(action, claim_terms))
     assert stored_row(steady, action.ref).fence == 1
 
 
 def test_a_claim_with_a_slot_whose_response_comes_after_its_eviction_is_lost(table, steady):
     action = keyed(steady)
     take(steady, action)
-    claimed = started(action, terms())
+    claim_terms = terms()
 
     def evict():
-        assert steady.evict(move_of(steady, action), claimed)
+        assert steady.evict(move_of(steady, action), started(action, claim_terms))
 
     worker = table.store(LosesAnAnswer(table.client, "update_item", evict))
     with pytest.raises(BackendUnavailable):
-        worker.claim_row(action, claimed)
-    assert not worker.claim_row(action, claimed)
-    assert worker.claim(action.ref, terms(ORPHANED_AT, nonce=claimed.nonce)) == NeedsSlot()
+        worker.claim(action, claim_terms)
+    assert worker.claim(action, claim_terms) == LeaseHeld(claim_terms.lease_until)
 
 
 def test_a_pass_whose_response_was_lost_succeeds_when_repeated(table, steady):

@@ -4,6 +4,7 @@ import ast
 import itertools
 import json
 import os
+import re
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
@@ -13,8 +14,9 @@ import boto3
 import pytest
 
 import duetime.aws
+import duetime.ports
 from duetime import App, Payload, Rate, RetryPolicy, Run, Scheduler, Status, instant, on_event
-from duetime.api.audit_chains import AuditChains
+from duetime.api.audit_middleware import AuditChains
 from duetime.aws import clients, tenant_items
 from duetime.aws.backends import AwsBackends
 from duetime.aws.deployed import DeployedTables
@@ -41,7 +43,7 @@ from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.assembly import Steps
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Worker, WorkerPorts
+from duetime.worker.worker import Worker
 from duetime_contract.access import entry, grant
 from duetime_contract.notifications import FAILING, notification
 from duetime_contract.run_counts import ended
@@ -68,7 +70,7 @@ class Deployment:
         self.app = self._app()
         tables.publish(self.app.manifest, DeployedShards(16), NOON)
         self.backends = AwsBackends(settings, self.clock)
-        self.steps = Steps(self.backends, clock=self.clock, settings=settings)
+        self.steps = Steps(self.backends)
         self.steps.reconcile(self.app.manifest.jobs, worker="default")
 
     def _app(self):
@@ -101,14 +103,7 @@ class Deployment:
         )
 
     def work(self, action):
-        heartbeat = Heartbeat(
-            self.backends.store, self.backends.queues, clock=self.clock, settings=self.settings
-        )
-        backends = self.backends
-        ports = WorkerPorts(backends.store, backends.jobs, backends.queues, backends.routes, heartbeat)
-        worker = Worker(
-            self.app.handler_set, ports, clock=self.clock, settings=self.settings, instance="story"
-        )
+        worker = Worker(self.app.handler_set, self.backends, Heartbeat(self.backends), instance="story")
         worker(Delivery(message_of(action), action.due_at, "receipt"))
 
     def live(self, tenant_id):
@@ -216,12 +211,15 @@ def deployment(request, deployed, monkeypatch):
         yield Deployment(deployed)
         return
     monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", request.getfixturevalue("local_endpoint"))
-    shapes = {deployed.made.actions_table: ACTIONS, deployed.made.jobs_table: JOBS}
+    client, shapes = (
+        request.getfixturevalue("local_client"),
+        {deployed.made.actions_table: ACTIONS, deployed.made.jobs_table: JOBS},
+    )
     for name, shape in shapes.items():
-        clients.dynamodb().create_table(**create_table_request(shape, name))
+        client.create_table(**create_table_request(shape, name))
     yield Deployment(deployed)
     for name in shapes:
-        clients.dynamodb().delete_table(TableName=name)
+        client.delete_table(TableName=name)
 
 
 @pytest.fixture
@@ -347,7 +345,7 @@ def test_an_erase_that_is_killed_at_any_call_completes_when_it_is_repeated(tenan
 def test_a_running_action_is_left_and_erased_when_it_has_ended(tenants):
     store = tenants.backends.store
     action = tenants.scheduler(ACME).schedule(Note(text="long"), at=tenants.clock.now())
-    store.claim(action.ref, terms(tenants.clock.now() + 2 * MINUTE))
+    store.claim(action, terms(tenants.clock.now() + 2 * MINUTE))
     report = tenants.erase(wait=MINUTE / 2)()
     assert not report.is_complete
     assert any("1 running action:" in line for line in report.left)
@@ -408,7 +406,8 @@ def test_an_interrupted_export_goes_on_and_has_each_item_once(tenants, tmp_path,
 def test_every_partition_that_the_code_writes_has_a_kind():
     """A new partition must be in `OF_TENANTS` or `OF_SYSTEM`; the story above must then write it."""
     found = set()
-    for path in Path(duetime.aws.__file__).parent.glob("*.py"):
+    rooms = [Path(room.__file__).parent for room in (duetime.aws, duetime.ports)]
+    for path in (path for room in rooms for path in room.glob("*.py")):
         if path.name == "regions.py":
             continue  # its item has a table of its own, with no tenant's data
         for node in ast.walk(ast.parse(path.read_text())):
@@ -416,6 +415,8 @@ def test_every_partition_that_the_code_writes_has_a_kind():
                 name, _, place = node.value.partition("#")
                 if name == "system" and place and " " not in place:
                     found.add(("jobs", f"system#{place}"))
+                if name == "{tenant}" and " " not in place:
+                    found.add(("either", f"acme#{re.sub('{.*?}', 'a', place)}"))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "partition":
                 found |= {("either", f"acme#{text}") for text in _literals(node.args[1])}
     assert {("jobs", f"system#{name}") for name in OF_SYSTEM} <= found

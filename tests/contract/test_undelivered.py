@@ -3,11 +3,11 @@
 import boto3
 import pytest
 
+from duetime.aws.keyed_items import DynamoItems
 from duetime.aws.streams import DynamoStream
-from duetime.aws.undelivered import DynamoUndelivered
-from duetime.memory.undelivered import MemoryUndelivered
+from duetime.memory.keyed_items import MemoryItems
 from duetime.model.action import Status
-from duetime.ports.undelivered import StreamBatch
+from duetime.ports.undelivered import StreamBatch, UndeliveredStore
 from duetime_contract import UndeliveredContract
 from duetime_contract.specimens import EXPIRY, end, running, scheduled
 from duetime_contract.undelivered import given_up
@@ -17,19 +17,25 @@ from tests import dynamodb_local
 class TestMemoryUndelivered(UndeliveredContract):
     @pytest.fixture
     def undelivered(self):
-        return MemoryUndelivered()
+        return UndeliveredStore(MemoryItems())
 
 
 class TestDynamoUndelivered(UndeliveredContract):
     @pytest.fixture
     def undelivered(self, jobs_table):
-        return DynamoUndelivered(*jobs_table)
+        return UndeliveredStore(DynamoItems(*jobs_table))
 
     def test_it_expires_after_its_retention(self, jobs_table):
         client, table = jobs_table
-        DynamoUndelivered(client, table).keep(given_up(), expires_at=EXPIRY)
+        UndeliveredStore(DynamoItems(client, table)).keep(given_up(), expires_at=EXPIRY)
         (item,) = client.scan(TableName=table)["Items"]
         assert item["ttl"] == {"N": str(int(EXPIRY.timestamp()))}
+
+
+@pytest.fixture
+def local_client(local_endpoint):
+    """A client to DynamoDB Local, whose tables have streams."""
+    return dynamodb_local.client(local_endpoint)
 
 
 @pytest.fixture

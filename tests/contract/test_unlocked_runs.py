@@ -9,10 +9,8 @@ from duetime.model.action import Status
 from duetime.model.job import Overlap, job_ref_of
 from duetime.ports.jobs import LockRequirement
 from duetime.retry import NEVER
-from duetime.settings import Settings
-from duetime.worker.claim_job_run import ClaimJobRun
+from duetime.worker.claim_job_run import ClaimJobRun, find_unlocked
 from duetime.worker.claim_results import ClaimWon, Waiting
-from duetime.worker.unlocked_runs import find_unlocked
 from duetime_contract.job_specimens import (
     NIGHTLY,
     added,
@@ -24,6 +22,7 @@ from duetime_contract.job_specimens import (
     taking,
 )
 from duetime_contract.specimens import GLOBEX, HOUR, MINUTE, NOON, end, put, stored_row, terms
+from tests.backends import backends
 from tests.hooked import Hooked
 from tests.unpaused import UNPAUSED
 
@@ -46,7 +45,7 @@ def test_no_shard_is_read_before_the_search_may_begin(back_end):
 
 def test_runs_of_any_tenant_and_age_that_began_without_the_lock_are_its_holders(back_end):
     store, jobs = back_end.store, back_end.jobs
-    claims = ClaimJobRun(store, jobs, settings=Settings(), paused=UNPAUSED)
+    claims = ClaimJobRun(backends(store, jobs=jobs), UNPAUSED)
     definition = replace(nightly().definition, cadences=CADENCES, overlap=Overlap.SKIP)
     job = added(jobs, tenant_id=SYSTEM_TENANT, definition=definition, unlocked_since=NOON - 2 * MINUTE)
     older = begun(back_end, job, occurrence(store, NOON - 900 * HOUR, tenant_id=SYSTEM_TENANT))
@@ -75,6 +74,6 @@ def test_runs_of_any_tenant_and_age_that_began_without_the_lock_are_its_holders(
 def test_a_claim_just_after_the_change_waits_and_changes_nothing(back_end):
     job = added(back_end.jobs, unlocked_since=NOON - MINUTE)
     row = planned(back_end.store)
-    claims = ClaimJobRun(back_end.store, back_end.jobs, settings=Settings(), paused=UNPAUSED)
+    claims = ClaimJobRun(backends(back_end.store, jobs=back_end.jobs), UNPAUSED)
     assert isinstance(claims(row.ref, terms(NOON), NEVER), Waiting)
     assert (stored_row(back_end.store, row.ref), stored_job(back_end.jobs, job.ref)) == (row, job)

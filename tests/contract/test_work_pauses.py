@@ -4,17 +4,19 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.aws.work_pauses import DynamoWorkPauses
+from duetime.aws.keyed_items import DynamoItems
 from duetime.errors import BackendUnavailable, DuetimeError, Unsupported
-from duetime.jobs.known_pauses import KnownPauses
-from duetime.memory.work_pauses import MemoryWorkPauses
+from duetime.instant import LATEST
+from duetime.jobs.trusted_reading import KnownPauses
+from duetime.memory.keyed_items import MemoryItems
+from duetime.memory.store import MemoryStore
 from duetime.model.active_region import TRUSTED
 from duetime.model.lifecycle import of_work_pause
-from duetime.model.work_pause import PauseScope
-from duetime.ports.work_pauses import NoWorkPauses
+from duetime.model.work_pause import Hold, PauseScope, hold_of, work_of
+from duetime.ports.work_pauses import NoWorkPauses, WorkPauses, pause_change
 from duetime.testing import TurnedClock
 from duetime_contract import WorkPausesContract
-from duetime_contract.specimens import ACME, GLOBEX, HOUR, NOON, SECOND
+from duetime_contract.specimens import ACME, GLOBEX, HOUR, NOON, SECOND, fresh
 from duetime_contract.work_pauses import BREAKER, work_pause
 from tests.api.deployment import Hooked, unavailable
 
@@ -22,24 +24,41 @@ from tests.api.deployment import Hooked, unavailable
 class TestMemoryWorkPauses(WorkPausesContract):
     @pytest.fixture
     def pauses(self):
-        return MemoryWorkPauses()
+        return WorkPauses(MemoryItems())
 
 
 class TestDynamoWorkPauses(WorkPausesContract):
     @pytest.fixture
     def pauses(self, jobs_table):
-        return DynamoWorkPauses(*jobs_table)
+        return WorkPauses(DynamoItems(*jobs_table))
 
-    def test_unreadable_pauses_and_scopes_of_a_later_version_are_left_out(self, jobs_table):
+    def test_an_unreadable_pause_holds_until_somebody_ends_it(self, jobs_table):
         client, table = jobs_table
-        pauses, pause = DynamoWorkPauses(client, table), work_pause()
+        pauses, work = WorkPauses(DynamoItems(client, table)), work_of(fresh(MemoryStore()), "default")
+        for name, rest in {
+            "a": {"tenant_id": {"S": "globex"}},
+            "b": {},
+            "c": {"ended_at": {"S": "?"}},
+        }.items():
+            key = {"pk": {"S": "system#pauses"}, "sk": {"S": f"type#{work.type}#{name}"}}
+            client.put_item(TableName=table, Item={**key, "until": {"S": "soon"}, **rest})
+        of_globex, of_all = pauses.list()
+        assert (of_globex.tenant_id, of_globex.covers(work)) == ("globex", False)
+        assert hold_of([of_all], work, NOON) == Hold(of_all, LATEST)
+        ended = of_all.ended(by="ada", at=NOON)
+        pauses.end(ended)
+        assert list(pauses.list()) == [of_globex, ended]
+
+    def test_scopes_of_a_later_version_are_left_out(self, jobs_table):
+        client, table = jobs_table
+        pauses, pause = WorkPauses(DynamoItems(client, table)), work_pause()
         pauses.begin(pause)
-        for key in ("tenant#acme#damaged", "colour#blue#01983b5e"):
-            client.put_item(TableName=table, Item={"pk": {"S": "system#pauses"}, "sk": {"S": key}})
+        key = {"pk": {"S": "system#pauses"}, "sk": {"S": "colour#blue#01983b5e"}}
+        client.put_item(TableName=table, Item=key)
         assert list(pauses.list()) == [pause]
 
     def test_a_late_count_begins_no_pause_again_that_has_ended(self, jobs_table):
-        pauses = DynamoWorkPauses(*jobs_table)
+        pauses = WorkPauses(DynamoItems(*jobs_table))
         opened = work_pause("send-receipt", scope=PauseScope.TYPE)
         ended = opened.ended(by="ada", at=NOON)
         pauses.begin(opened)
@@ -50,7 +69,7 @@ class TestDynamoWorkPauses(WorkPausesContract):
 
     def test_a_pause_with_an_end_expires_a_day_after_it_and_its_spread(self, jobs_table):
         client, table = jobs_table
-        DynamoWorkPauses(client, table).begin(work_pause(until=NOON + HOUR))
+        WorkPauses(DynamoItems(client, table)).begin(work_pause(until=NOON + HOUR))
         [item] = client.scan(TableName=table)["Items"]
         spread = timedelta(minutes=10)
         assert item["ttl"]["N"] == str(int((NOON + HOUR + spread + timedelta(days=1)).timestamp()))
@@ -63,7 +82,7 @@ class TestKnownPauses:
 
     @pytest.fixture
     def stored(self):
-        return Hooked(MemoryWorkPauses())
+        return Hooked(WorkPauses(MemoryItems()))
 
     @pytest.fixture
     def known(self, stored, clock):
@@ -136,7 +155,9 @@ class TestKnownPauses:
 
     def test_resume_ends_all_pauses_of_the_tenant_alone(self, known, stored):
         events = []
-        stored.backend = MemoryWorkPauses(on_change=lambda change: events.extend(of_work_pause(change)))
+        stored.backend = WorkPauses(
+            MemoryItems(lambda _kind, old, new: events.extend(of_work_pause(pause_change(old, new))))
+        )
         for number, name in enumerate(("acme", "acme", "globex")):
             known.begin(work_pause(name, after=number))
         mine = [pause for pause in known.list() if pause.name == ACME]

@@ -24,7 +24,8 @@ NAMES = {
 }
 CADENCES = {"cron": cron, "daily": daily, "every": every, "interval": interval}
 OPTIONS = {
-    *(field.name for owner in (JobOptions, Settings) for field in fields(owner)),
+    *(field.name for field in fields(Settings)),
+    *JobOptions.__annotations__,
     *signature(Scheduler.schedule).parameters,
     *signature(duetime.RetryPolicy.__init__).parameters,
     *signature(duetime.Retry.__init__).parameters,

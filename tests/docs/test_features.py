@@ -55,7 +55,7 @@ PROPERTY_TYPES = {"jobs": Jobs}
 """The types of properties whose annotations only the type checker can resolve."""
 OPTIONS = {
     "list": Filters.__annotations__,
-    "job": JobOptions.__dataclass_fields__,
+    "job": JobOptions.__annotations__,
     "daily": CadenceOptions.__annotations__,
 }
 """What functions take as ``**options``."""

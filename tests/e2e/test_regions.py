@@ -21,8 +21,7 @@ from duetime import Scheduler
 from duetime.aws import clients
 from duetime.aws.backends import action_store
 from duetime.aws.deployed import DeployedTables
-from duetime.aws.regions import REGIONS
-from duetime.aws.tables import create_table_request
+from duetime.aws.tables import REGIONS, create_table_request
 from duetime.clock import SystemClock
 from duetime.model.active_region import epoch_of
 from duetime.model.deployed_shards import DeployedShards

@@ -14,6 +14,7 @@ import pytest
 from duetime.cli import main
 from tests.e2e.conftest import Bench
 from tests.e2e.deployment import ROOT
+from tests.e2e.emulated import UNCHECKED
 
 pytestmark = pytest.mark.e2e
 
@@ -60,7 +61,7 @@ def rehearsal(project):
     program = subprocess.Popen(
         [sys.executable, "-m", "duetime", "deployment", "rehearse"],
         cwd=project,
-        env={**os.environ, "PATH": path},  # noqa: TID251
+        env={**os.environ, **UNCHECKED, "PATH": path},  # noqa: TID251
         stdout=subprocess.PIPE,
         text=True,
     )

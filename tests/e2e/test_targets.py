@@ -19,9 +19,8 @@ from duetime import Scheduler, Status
 from duetime.environment import TARGETS
 from duetime.rehearsal.emulator import ACCOUNT
 from duetime.targets import BatchJob, DurableExecution, EcsTask, StateMachineExecution
-from duetime.targets.executions import ExecutionStart
+from duetime.targets.executions import ExecutionStart, calls_of
 from duetime.targets.grants import Grants
-from duetime.targets.run_execution import NAMED_BY, calls_of
 from tests.e2e.conftest import Bench
 from tests.e2e.deployment import Deployment
 from tests.e2e.targets_app import CLUSTER, DURABLE, FAMILY, JOB, MACHINE, QUEUE, STACK
@@ -54,7 +53,7 @@ class Targets:
     def start_again(self, kind, action_id):
         """Start an execution as a worker does that repeats a run."""
         payload = PAYLOADS[kind]
-        grant = self.grants.find(type(payload), getattr(payload, NAMED_BY[type(payload)]), "acme")
+        grant = self.grants.find(payload, "acme")
         calls_of(grant).start(
             grant.arn, payload, ExecutionStart(name=action_id, action_id=action_id, tenant_id="acme")
         )

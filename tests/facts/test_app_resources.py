@@ -9,7 +9,7 @@ import pytest
 
 from duetime import App, Status
 from duetime.check import problems, report
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.embedded.cloud import MemoryCloud
 from duetime.errors import DeclarationError
 from duetime.lambdas.loading import load_app
 from duetime.scheduler import Scheduler

@@ -64,12 +64,17 @@ class TestSingleRun:
         ("kind", "hold"),
         [
             ("occurrence", LockRequirement.UNCHANGED),
-            ("manual", LockRequirement.NOTHING),
+            ("manual", LockRequirement.UNCHANGED),
             ("event", LockRequirement.NOTHING),
         ],
     )
     def test_run_needs_no_lock_if_runs_may_overlap(self, kind, hold):
         assert decision_on(row(kind=kind), job(Overlap.ALLOW)) == Proceed(hold)
+
+    @pytest.mark.parametrize("kind", ["occurrence", "manual", "event"])
+    def test_a_later_run_needs_its_job_as_read(self, kind):
+        retried = row(kind=kind, attempt=1)
+        assert decision_on(retried, job(Overlap.ALLOW)) == Proceed(LockRequirement.UNCHANGED)
 
     @pytest.mark.parametrize(
         "dead",

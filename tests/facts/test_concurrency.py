@@ -10,14 +10,14 @@ from duetime.aws.messages import UnreadableMessage, from_json, to_json
 from duetime.errors import InvalidIdentifier
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
-from duetime.model.new_action import MOST_SLOTS, Concurrency, concurrency_of
+from duetime.model.new_action import MOST_SLOTS, checked_concurrency_key
 from duetime.model.slots import MOST_WAITING
 from duetime.ports.wakeups import LONGEST_DELAY
 from duetime.settings import Settings
 from duetime.wakeups.due_messages import message_of
 from duetime.wakeups.sweep import bands
 from duetime.worker.claim_results import ClaimWon, Waiting
-from duetime.worker.claim_with_slot import next_message
+from duetime.worker.claim_run import next_message
 from duetime_contract.job_specimens import occurrence
 from duetime_contract.slots import ACME, KEY, holders, holding, keyed, slots_of, take, waiting
 from duetime_contract.specimens import (
@@ -39,24 +39,24 @@ from tests.slots import claim_of
 
 @pytest.mark.parametrize("key", ["k", "customer:42", "é", "a b", "x" * 128])
 @pytest.mark.parametrize("limit", [1, 2, MOST_SLOTS])
-def test_action_stores_key_and_limit(key, limit):
-    assert concurrency_of(key, limit) == Concurrency(key, limit)
+def test_a_key_with_a_limit_is_valid(key, limit):
+    assert checked_concurrency_key(key, limit) == key
 
 
 def test_action_without_key_has_no_limit():
-    assert concurrency_of(None, 1) is None
+    assert checked_concurrency_key(None, 1) is None
 
 
 @pytest.mark.parametrize("limit", [0, -1, 101, True, False, "2", 1.5, None, 10**9])
 @pytest.mark.parametrize("key", ["customer:42", None])
 def test_invalid_limit_is_rejected_with_allowed_range(key, limit):
     with pytest.raises(InvalidIdentifier, match=r"concurrency_limit .* must be a whole number from 1 to 100"):
-        concurrency_of(key, limit)
+        checked_concurrency_key(key, limit)
 
 
 def test_limit_without_key_is_rejected():
     with pytest.raises(InvalidIdentifier, match="limits no key; pass concurrency_key as well"):
-        concurrency_of(None, 2)
+        checked_concurrency_key(None, 2)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_limit_without_key_is_rejected():
 )
 def test_invalid_key_is_rejected_with_reason(key, problem):
     with pytest.raises(InvalidIdentifier, match=f"concurrency_key .*{problem}"):
-        concurrency_of(key, 1)
+        checked_concurrency_key(key, 1)
 
 
 @pytest.fixture

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.steps import ARM_MEMORY_SHARE, DISPATCH_MEMORY_SHARE
-from duetime.cost import functions, tables, units
+from duetime.cost import quantities, units
 from duetime.cost.estimate import estimate
-from duetime.cost.functions import worker_calls
+from duetime.cost.quantities import worker_calls
 from duetime.cost.workload import InvalidWorkload, Volume, Workload
 from duetime.model.new_action import IN_ROW_LIMIT
 from duetime.settings import DUE_SHARDS, Settings
-from duetime.wakeups.phase import CALLS_OF_A_PHASE, GROUP, WHEEL_SLEEPS
+from duetime.wakeups.arm import MOST_TIMERS, PERIOD
+from duetime.wakeups.due_messages import CALLS_OF_A_PHASE, GROUP, WHEEL_SLEEPS
 from duetime.wakeups.sweep import bands
-from duetime.wakeups.timer_budget import MOST_TIMERS, PERIOD
 from tests.facts.workloads import NOTHING, NUMBERS, PRICES, line_of, priced, workloads
 
 PAGE = (Path(__file__).parents[2] / "docs/performance.md").read_text()
@@ -37,7 +37,9 @@ TWO_SHARES = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted)
 def test_runs_longer_than_the_grace_let_the_sweep_read_each_band():
     short = Workload(handler_ms=Settings().grace / timedelta(milliseconds=1))
     long = replace(short, handler_ms=short.handler_ms + 1)
-    more = tables.reads(long, Volume.from_workload(long)) - tables.reads(short, Volume.from_workload(short))
+    more = quantities.reads(long, Volume.from_workload(long)) - quantities.reads(
+        short, Volume.from_workload(short)
+    )
     assert more == pytest.approx(units.DUE_SHARDS * units.BANDS / 2 * units.SWEEPS * units.DAYS)
 
 
@@ -81,7 +83,9 @@ def test_more_far_actions_by_timers_lower_only_the_line_of_waiting_if_each_messa
 def test_a_far_action_by_a_timer_saves_at_most_the_memory_that_arm_sleeps_with_beyond_dispatch(work, shares):
     work = replace(by_timers(work), worker_batch=1)
     less, more = with_far_shares(work, shares, may_sleep=True)
-    gigabytes = (functions.arm_memory(work) - functions.dispatch_memory(work)) / 1_024
+    gigabytes = (
+        quantities.small_memory(work, units.ARM_SHARE) - quantities.small_memory(work, units.DISPATCH_SHARE)
+    ) / 1_024
     slept = more_far(work, shares) * units.SLEEP_MS / 1_000 * gigabytes
     saved = PRICES[f"lambda-{work.architecture}"].dollars_for(slept)
     assert more.dollars >= (less.dollars - saved) * (1 - 1e-9)
@@ -176,8 +180,8 @@ def test_free_tiers_cover_what_is_used_up_to_their_amount(work):
     used, covered = {}, 0
     for line in made.lines:
         used.setdefault(line.price, []).append(line.quantity)
-    for price, quantities in used.items():
-        covered += min(sum(quantities), price.free) * price.dollars / price.per
+    for price, amounts_used in used.items():
+        covered += min(sum(amounts_used), price.free) * price.dollars / price.per
     assert math.isclose(made.free_dollars, covered)
     assert made.free_dollars <= made.dollars * (1 + 1e-9)
 
@@ -420,8 +424,8 @@ def test_the_units_are_those_of_the_code():
     assert units.IN_ROW_LIMIT == IN_ROW_LIMIT
     assert units.DUE_SHARDS == DUE_SHARDS
     assert len(bands(chosen)) == units.BANDS
-    assert chosen.heartbeat.total_seconds() * 1_000 == tables.RENEWED_MS
-    assert chosen.cancel_poll.total_seconds() * 1_000 == tables.CANCEL_POLL_MS
+    assert chosen.heartbeat.total_seconds() * 1_000 == quantities.RENEWED_MS
+    assert chosen.cancel_poll.total_seconds() * 1_000 == quantities.CANCEL_POLL_MS
     assert Workload().retention_days == chosen.retention.days
     assert Workload().timers == chosen.timers
     assert Workload().handler_memory == Deployment().worker_memory

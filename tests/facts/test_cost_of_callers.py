@@ -4,9 +4,8 @@ from pathlib import Path
 
 from duetime.api.reads import MOST_READS
 from duetime.cdk.deployment import Deployment
-from duetime.cost.callers import caller_costs, caller_table
 from duetime.cost.prices import usual_prices
-from duetime.cost.units import MOST_LISTS
+from tests.facts.caller_costs import MOST_LISTS, caller_costs, caller_table
 
 PAGE = Path(__file__).parents[2] / "docs" / "security.md"
 

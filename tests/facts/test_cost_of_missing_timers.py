@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from duetime.cost import units
-from duetime.cost.functions import InvocationCounts, compute, invocations, starts
 from duetime.cost.prices import usual_prices
+from duetime.cost.quantities import InvocationCounts, compute, invocations, starts
 from duetime.cost.workload import Workload
 
 PAGE = (Path(__file__).parents[2] / "docs/cost.md").read_text()

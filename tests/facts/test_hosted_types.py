@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime.actions.hosted_types import HostedTypes
-from duetime.errors import BackendMisconfigured, TooManyDueShards, TypeNotHosted
+from duetime.errors import BackendMisconfigured, OtherFormat, TooManyDueShards, TypeNotHosted
 from duetime.model.deployed_shards import Hosted
 from duetime.testing import TurnedClock
 from duetime_contract.specimens import NOON
@@ -35,6 +35,16 @@ def test_a_type_that_no_worker_hosts_is_rejected_with_the_closest_name(clock):
     with pytest.raises(TypeNotHosted, match="did you mean 'send-receipt'") as raised:
         hosted.check("send-reciept")
     assert raised.value.hosted == ("bill", "send-receipt")
+
+
+def test_a_deployment_whose_tables_have_another_format_is_refused_each_time(clock):
+    def read():
+        raise OtherFormat("duetime-jobs", 99, 1)
+
+    hosted = HostedTypes(read, clock)
+    for _ in range(2):
+        with pytest.raises(OtherFormat, match="format 99; this version of duetime reads format 1"):
+            hosted.check("bill")
 
 
 def test_many_checks_cost_one_read_in_ten_minutes(clock):

@@ -129,6 +129,24 @@ class TestRetryThatIsNoPolicy:
             cloud.jobs.register(options)
 
 
+def test_an_option_of_a_registration_that_no_job_has_is_rejected():
+    with pytest.raises(DeclarationError, match=r"a job takes no catchup=; did you mean catch_up\?"):
+        Registration(name="acme-greet", handler=Greet(), catchup=1)
+
+
+@pytest.mark.parametrize("call", ["schedule", "transact_items"])
+def test_a_misspelt_option_of_a_call_is_rejected_in_the_name_of_the_call(cloud, call):
+    with pytest.raises(TypeError, match=rf"Scheduler\.{call}\(\) got an unexpected keyword argument 'att'"):
+        getattr(cloud.scheduler, call)(Greet(), att=1)
+
+
+@pytest.mark.parametrize("options", [{"debounce_key": "k"}, {"after": "batch:import"}])
+def test_a_debounce_key_and_predecessors_are_rejected_in_a_transaction(cloud, options):
+    [name] = options
+    with pytest.raises(InvalidIdentifier, match=f"{name} .*is not possible in a transaction of your own"):
+        cloud.scheduler.transact_items(Greet(), at=timedelta(hours=1), **options)
+
+
 @pytest.fixture
 def cloud():
     app = App()

@@ -19,7 +19,8 @@ from duetime.model.job import (
     Pause,
     maintenance_shard_of,
 )
-from duetime.model.run_stats import EndedRun, RunStats
+from duetime.model.run_stats import EndedRun
+from duetime.ports.job_state import applied, count
 from duetime.retry import Tuning
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -147,7 +148,7 @@ class TestRetryPolicy:
 
 class TestRunStats:
     def counted(self, *statuses):
-        tally = RunStats()
+        counting = job()
         for number, status in enumerate(statuses):
             ended = EndedRun(
                 id=f"run-{number}",
@@ -155,8 +156,8 @@ class TestRunStats:
                 started_at=NOON + number * DAY,
                 error=f"error {number}" if status == "failed" else None,
             )
-            tally = ended.counted(tally)
-        return tally
+            counting = applied(counting, count(counting.ref, ended))
+        return counting.tally
 
     def test_stats_count_consecutive_failures(self):
         assert self.counted("failed", "failed").consecutive_failures == 2

@@ -33,9 +33,8 @@ WAIT_FOR_THEIR_OWN = {
     "aws/async_clients.py:close": "as above",
     "aws/clients.py:client": "boto3's session makes one client at a time; botocore bounds the time",
     "declare/resources.py:_get": "the lock is one resource's: all runs that need it wait for its factory",
-    "worker/checkpoints.py:__call__": "the lock is one run's: its checkpoints are stored in order",
-    "worker/commit.py:__call__": "the lock is one run's: it commits once",
-    "worker/event_loop.py:_started": "asyncio's constructors wait for nobody",
+    "worker/end_run.py:__call__": "the lock is one run's: its checkpoints are in order, and it commits once",
+    "worker/batch.py:_started": "asyncio's constructors wait for nobody",
 }
 """The functions that call more while they hold a lock, each with the reason."""
 

@@ -100,7 +100,7 @@ class TestMail:
         command, option = re.findall("`([^`]+)`", words.words_in(language)["layout.stop"])
         program, *arguments = command.split()
         assert program == "duetime"
-        assert parser().parse_args([*arguments, option]).system
+        assert parser().parse_args([*arguments, option]).scope == "system"
         assert command in received_mail(FAILED, language).text
 
     def test_mail_shows_times_in_utc(self):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from duetime import ids
 from duetime.cadence import local_occurrences, parse
-from duetime.jobs.job_times import without_calendar
 from duetime.jobs.occurrence_status import OccurrenceStatus
+from duetime.jobs.timeline import without_calendar
 from duetime.model.action import Status
 from duetime.model.job import JobSpan, Pause, SpanKind
 from tests.facts.job_histories import (

@@ -8,6 +8,7 @@ import pytest
 from duetime.model import transition
 from duetime.model.action import KEPT_ATTEMPTS, Action, Attempt, Ending, SkipReason, Status
 from duetime.model.active_region import FENCES, ActiveRegion, epoch_of, next_fence
+from duetime.model.checkpoint import Checkpoint
 from duetime.model.debounce import applied_if_taken, awaits_first_run, coalesced
 from duetime.model.expiry import Expiry
 from duetime.model.hand_over import HandOverTerms, Progress
@@ -18,11 +19,22 @@ from duetime.model.lease import (
     Rejected,
     Renewed,
     Settlement,
-    applied_if_mine,
-    deferred_if_mine,
+    SettleResult,
     outlasts,
-    released_if_mine,
     renewed_if,
+)
+from duetime.model.swap import (
+    DEAD_LETTER_AS_READ,
+    FAILED_AS_READ,
+    HANDED_OVER,
+    MY_RUN,
+    PENDING_AS_READ,
+    RENEWABLE,
+    UNCLAIMED,
+    WITH_ITS_WORKER,
+    applied_if_mine,
+    claimable,
+    settleable,
 )
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -282,16 +294,26 @@ CANCELLED = replace(PENDING, status=Status.CANCELLED, changed_by="ada", changed_
     ("change", "is_mine"),
     [
         ({}, True),
+        ({"kept_until": NOON + TICK}, True),
+        ({"followers": ("later",)}, True),
         ({"status": Status.SKIPPED}, False),
         ({"changed_by": "bea"}, False),
         ({"changed_at": NOON + TICK}, False),
     ],
 )
-def test_a_change_whose_response_was_lost_is_known_by_its_status_actor_and_time(change, is_mine):
+def test_a_change_whose_response_was_lost_is_known_by_its_fields(change, is_mine):
     found = Rejected(replace(CANCELLED, **change))
-    outcome = applied_if_mine(found, Status.CANCELLED, by="ada", at=NOON)
-    assert outcome == (Applied(found.action) if is_mine else found)
-    assert applied_if_mine(Rejected(None), Status.CANCELLED, by="ada", at=NOON) == Rejected(None)
+    cancel = (PENDING, CANCELLED, PENDING_AS_READ)
+    assert applied_if_mine(found, *cancel) == (Applied(found.action) if is_mine else found)
+    assert applied_if_mine(Rejected(None), *cancel) == Rejected(None)
+    assert applied_if_mine(Applied(CANCELLED), *cancel) == Applied(CANCELLED)
+
+
+def test_a_renewal_whose_response_was_lost_is_known_by_its_fence_too():
+    renewed = transition.beaten(RUNNING, NOON + HOUR, None)
+    assert applied_if_mine(Rejected(renewed), RUNNING, renewed, MY_RUN) == Applied(renewed)
+    others = Rejected(replace(renewed, fence=renewed.fence + 1))
+    assert applied_if_mine(others, RUNNING, renewed, MY_RUN) == others
 
 
 @pytest.mark.parametrize(
@@ -301,20 +323,77 @@ def test_a_change_whose_response_was_lost_is_known_by_its_status_actor_and_time(
         ({"status": Status.PROCESSING}, False),
         ({"generation": 6}, False),
         ({"due_at": NOON + TICK}, False),
+        ({"held_by": "another"}, False),
     ],
 )
-def test_a_deferral_and_a_release_are_known_by_their_generation_and_due_time(change, is_mine):
-    after = replace(transition.deferred(PENDING, until=NOON), **change)
-    expected = Applied(after) if is_mine else Rejected(after)
-    assert deferred_if_mine(Rejected(after), PENDING, NOON) == expected
-    assert deferred_if_mine(Rejected(None), PENDING, NOON) == Rejected(None)
-    released = transition.deferred(PENDING, until=NOON)
-    assert released_if_mine(Rejected(after), released) == expected
-    assert released_if_mine(Rejected(None), released) == Rejected(None)
-    assert released_if_mine(Applied(after), released) == Applied(after)
-    assert released_if_mine(Rejected(replace(after, unmet="x")), released) == Rejected(
-        replace(after, unmet="x")
-    )
+def test_a_deferral_is_known_by_its_generation_and_due_time(change, is_mine):
+    deferred = transition.deferred(PENDING, until=NOON, held_by="a rate")
+    found = Rejected(replace(deferred, **change))
+    outcome = applied_if_mine(found, PENDING, deferred, PENDING_AS_READ)
+    assert outcome == (Applied(found.action) if is_mine else found)
+
+
+@pytest.mark.parametrize(
+    ("guard", "change", "holds"),
+    [
+        (PENDING_AS_READ, {}, True),
+        (PENDING_AS_READ, {"status": Status.PROCESSING}, False),
+        (PENDING_AS_READ, {"generation": 6}, False),
+        (FAILED_AS_READ, {}, False),
+        (FAILED_AS_READ, {"status": Status.FAILED, "dismissed_reason": "known"}, True),
+        (DEAD_LETTER_AS_READ, {"status": Status.FAILED}, True),
+        (DEAD_LETTER_AS_READ, {"status": Status.FAILED, "dismissed_reason": "known"}, False),
+        (UNCLAIMED, {"cancel_requested_at": NOON}, True),
+        (UNCLAIMED, {"fence": 8}, False),
+        (MY_RUN, {"status": Status.PROCESSING, "generation": 6}, True),
+        (WITH_ITS_WORKER, {"status": Status.PROCESSING, "handed_over": 6}, True),
+        (WITH_ITS_WORKER, {"status": Status.PROCESSING, "handed_over": 7}, False),
+        (HANDED_OVER, {"status": Status.PROCESSING, "handed_over": 6}, False),
+        (HANDED_OVER, {"status": Status.PROCESSING, "handed_over": 7}, True),
+    ],
+)
+def test_a_guard_is_about_the_stored_row(guard, change, holds):
+    assert guard.holds(replace(PENDING, **change), PENDING, PENDING) is holds
+
+
+@pytest.mark.parametrize(
+    ("change", "holds"),
+    [
+        ({}, True),
+        ({"cancel_requested_at": NOON, "followers": ("later",)}, True),
+        ({"fence": 8}, False),
+        ({"lease_until": NOON + LEASE + TICK}, False),
+        ({"checkpoint": Checkpoint("1", 7, 1)}, False),
+        ({"progress": "0.6"}, False),
+        ({"progress_note": "more"}, False),
+    ],
+)
+def test_a_dead_run_is_taken_over_as_it_was_read(change, holds):
+    assert claimable(RUNNING).holds(replace(RUNNING, **change), RUNNING, RUNNING) is holds
+
+
+@pytest.mark.parametrize(("lease_until", "holds"), [(NOON - TICK, True), (NOON, True), (NOON + TICK, False)])
+def test_a_renewal_never_moves_a_lease_back(lease_until, holds):
+    stored, after = replace(RUNNING, lease_until=lease_until), replace(RUNNING, lease_until=NOON)
+    assert RENEWABLE.holds(stored, RUNNING, after) is holds
+
+
+@pytest.mark.parametrize(
+    ("change", "may_begin"),
+    [
+        ({}, True),
+        ({"due_at": NOON + TICK}, False),
+        ({"expires_at": NOON}, False),
+        ({"status": Status.EXECUTED}, False),
+        ({"status": Status.PROCESSING, "lease_until": NOON}, False),
+        ({"status": Status.PROCESSING, "lease_until": NOON - HOUR}, True),
+        ({"fence": 3 * FENCES}, False),
+        ({"status": Status.PROCESSING, "lease_until": NOON - HOUR, "fence": 3 * FENCES}, False),
+    ],
+)
+def test_a_run_begins_of_a_row_that_is_due_or_whose_worker_died(change, may_begin):
+    row = replace(PENDING, due_at=NOON, first_due_at=None)
+    assert replace(TERMS, now=NOON, epoch=2).may_begin(replace(row, **change)) is may_begin
 
 
 @pytest.mark.parametrize(
@@ -346,15 +425,29 @@ def test_a_hand_over_outlasts_what_ends_by_then():
 def test_a_completion_ends_a_hand_over_within_its_lease_only():
     end = Settlement(status=Status.EXECUTED, ending=Ending.EXECUTED, finished_at=NOON)
     completion, handed = replace(end, completion="c"), replace(RUNNING, handed_over=7)
-    assert end.may_end(RUNNING)
-    assert not completion.may_end(RUNNING)
-    assert completion.may_end(handed)
     late = replace(completion, finished_at=handed.lease_until)
-    assert [late.may_end(handed), replace(late, finished_at=late.finished_at - TICK).may_end(handed)] == [
-        False,
-        True,
-    ]
-    assert not completion.may_end(replace(handed, lease_until=None))
+    in_time = replace(late, finished_at=late.finished_at - TICK)
+    expected = ((end, RUNNING, True), (completion, RUNNING, False), (completion, handed, True))
+    for settlement, row, may_end in (*expected, (late, handed, False), (in_time, handed, True)):
+        assert settleable(settlement).holds(row, row, transition.settled(row, settlement)) is may_end
+
+
+def test_a_settle_that_changed_nothing_says_why():
+    end = Settlement(status=Status.PENDING, ending=Ending.RETRY, finished_at=NOON, due_at=NOON + HOUR)
+    completion, handed = replace(end, completion="c"), replace(RUNNING, handed_over=7)
+    late = replace(completion, finished_at=handed.lease_until)
+    settled = replace(RUNNING, status=Status.EXECUTED)
+    for settlement, row, result in (
+        (end, None, SettleResult.LEASE_LOST),
+        (end, RUNNING, SettleResult.CANCEL_REQUESTED),
+        (end, replace(RUNNING, fence=8), SettleResult.LEASE_LOST),
+        (end, settled, SettleResult.SETTLED),
+        (completion, settled, SettleResult.LEASE_LOST),
+        (completion, handed, SettleResult.CANCEL_REQUESTED),
+        (completion, RUNNING, SettleResult.LEASE_LOST),
+        (late, handed, SettleResult.LEASE_LOST),
+    ):
+        assert settlement.result_in(RUNNING, row) is result
 
 
 @pytest.mark.parametrize(
@@ -430,3 +523,16 @@ def test_only_a_row_that_never_ran_awaits_its_first_run():
     assert awaits_first_run(row)
     assert not awaits_first_run(replace(row, attempt=1))
     assert not awaits_first_run(replace(row, status=Status.PROCESSING))
+
+
+def test_a_redriven_action_begins_anew_and_keeps_its_history():
+    requests = {"cancel_requested_at": NOON, "cancel_requested_by": "ada"}
+    counts = {"attempt": 2, "recoveries": 3, "continued": 4}
+    times = {"expires_at": NOON, "kept_until": NOON}
+    failed = replace(PENDING, status=Status.FAILED, dismissed_reason="known", **requests, **counts, **times)
+    row = transition.redriven(failed, NOON + HOUR, "5", by="bea", at=NOON)
+    gone = dict.fromkeys([*requests, *times, "dismissed_reason"])
+    begun = {"status": Status.PENDING, "due_at": NOON + HOUR, "due_shard": "5", "redriven_after": 2}
+    again = {"recoveries": 0, "continued": 0, "generation": failed.generation + 1}
+    by = {"changed_by": "bea", "changed_at": NOON, "first_due_at": failed.nominal_at}
+    assert row == replace(failed, **gone, **begun, **again, **by)

@@ -10,7 +10,7 @@ from tests.supply.project import ROOT, VERSION
 
 @pytest.fixture(scope="session")
 def wheel(testrun_uid):
-    """The wheel, which the first worker of a run builds."""
+    """The wheel, which the first worker of a run builds, beside that of duetime-contract."""
     built = ROOT / ".cache/hours"
     built.mkdir(parents=True, exist_ok=True)
     with (built / "lock").open("a+") as lock:
@@ -18,7 +18,8 @@ def wheel(testrun_uid):
         lock.seek(0)
         if lock.read() != testrun_uid:
             command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", built]
-            subprocess.run(command, cwd=ROOT, check=True, capture_output=True)  # noqa: S603
+            for project in (ROOT, ROOT / "contract"):
+                subprocess.run(command, cwd=project, check=True, capture_output=True)  # noqa: S603
             lock.truncate(0)
             lock.write(testrun_uid)
     return built / f"duetime-{VERSION}-py3-none-any.whl"

@@ -45,8 +45,11 @@ class Folder:
         object.__setattr__(self, "environment", inherited | own)
 
     def _constraints(self) -> str:
-        """Pin the libraries as the checkout does, and duetime to the wheel."""
-        own = self.write("constraints.txt", f"duetime @ {self.wheel.as_uri()}\n")
+        """Pin the libraries as the checkout does, and both distributions to their wheels."""
+        contract = self.wheel.with_name(self.wheel.name.replace("duetime", "duetime_contract"))
+        wheels = {"duetime": self.wheel, "duetime-contract": contract}
+        pins = [f"{name} @ {wheel.as_uri()}\n" for name, wheel in wheels.items()]
+        own = self.write("constraints.txt", "".join(pins))
         return f"{ROOT / 'requirements/hours.txt'} {own}"
 
     def write(self, name: str, text: str) -> Path:

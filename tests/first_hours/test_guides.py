@@ -54,7 +54,8 @@ def test_six_lines_of_cdk_synthesise_the_crontabs_job_with_the_small_profile(nig
 
 def test_the_page_on_tests_is_a_test_module_that_passes(folder):
     """Its sections cover a transaction of one's own, the wait and the effect over moto."""
-    folder.install('pip install "duetime[local]" pytest')
+    [faults] = inline(section("docs/testing.md"), "pip install duetime-contract")
+    folder.install(f'pip install "duetime[local]" pytest {faults.removeprefix("pip install ")}')
     folder.write("test_page.py", "\n".join(code(section("docs/testing.md"), "python")))
     settings = {"AWS_DEFAULT_REGION": "us-east-1"}
     output = folder.run("pytest -q -p no:cacheprovider test_page.py", **settings)

@@ -12,8 +12,8 @@ from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.settings import Settings
-from duetime.testing.calls import TIME_OUTS
 from duetime.wakeups.pass_parts import LONGEST_CALL
+from duetime_faults.calls import TIME_OUTS
 from examples.shop import ChargeCard
 
 

@@ -7,7 +7,7 @@ import pytest
 from duetime import Payload, Scheduler, ids
 from duetime.aws.notes import publish
 from duetime.clock import SystemClock
-from duetime.errors import SettingsError, TenantRequired, TooManyDueShards, TypeNotHosted
+from duetime.errors import OtherFormat, SettingsError, TenantRequired, TooManyDueShards, TypeNotHosted
 from duetime.jobs.register import Registration
 from duetime.model.deployed_shards import DeployedShards
 from duetime.model.manifest import Manifest
@@ -89,6 +89,20 @@ def test_a_caller_with_more_due_shards_than_the_stack_schedules_nothing(deployed
     publish_shards(deployed, 64, NOON)
     assert Scheduler.from_env(client=deployed).schedule(SendReceipt(order="o-1"), at=SOON)
     assert len(reads) == 1
+
+
+def test_a_caller_that_does_not_read_the_tables_schedules_nothing(deployed):
+    table = {"TableName": "duetime-jobs"}
+    key = {"pk": {"S": "system#manifest"}, "sk": {"S": "default"}}
+    later = {":later": {"N": "99"}}
+    deployed.update_item(
+        **table, Key=key, UpdateExpression="SET tables_format = :later", ExpressionAttributeValues=later
+    )
+    scheduler = Scheduler.from_env(client=deployed)
+    for _ in range(2):
+        with pytest.raises(OtherFormat, match="have format 99; this version of duetime reads format 1"):
+            scheduler.schedule(SendReceipt(order="o-1"), at=SOON)
+    assert list(scheduler.list()) == []
 
 
 def test_a_caller_with_more_due_shards_than_the_stack_starts_no_run(deployed, monkeypatch):

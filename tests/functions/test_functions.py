@@ -13,16 +13,14 @@ from duetime import App, Rate, Scheduler, Status, instant
 from duetime.aws import action_store, clients
 from duetime.aws.items import to_item
 from duetime.aws.messages import to_json
-from duetime.aws.rate_limits import DynamoSetLimits
-from duetime.aws.work_pauses import DynamoWorkPauses
 from duetime.clock import SystemClock
 from duetime.cost import units
 from duetime.errors import BackendUnavailable
 from duetime.ids import new_action_id
 from duetime.lambdas import work
-from duetime.model.transition import started
-from duetime.wakeups.due_messages import message_of
-from duetime.wakeups.phase import PhaseSleep
+from duetime.ports.rate_limits import SetLimits
+from duetime.ports.work_pauses import WorkPauses
+from duetime.wakeups.due_messages import PhaseSleep, message_of
 from duetime_contract.specimens import end
 from duetime_contract.specimens import terms as claim_terms
 from examples.billing import SendReceipt
@@ -164,7 +162,7 @@ def test_a_message_is_put_off_into_the_queue_that_it_came_from(function, deploye
     assert counts == {"default": 0, "default_high": 0} | {queue: 1}
 
 
-@pytest.mark.parametrize("limits", [DynamoWorkPauses, DynamoSetLimits], ids=["pauses", "limits"])
+@pytest.mark.parametrize("limits", [WorkPauses, SetLimits], ids=["pauses", "limits"])
 def test_a_worker_that_cannot_read_what_limits_a_type_puts_its_message_off(deployed, limits):
     app, ran = App(), []
 
@@ -247,9 +245,8 @@ def test_an_action_with_a_concurrency_key_waits_for_a_free_slot(function, deploy
     scheduler, store = Scheduler.from_env(tenant_id="acme", actor="billing-service"), action_store(deployed)
     how = {"at": timedelta(seconds=-5), "concurrency_key": "customer:42"}
     waits, holder = (scheduler.schedule(SendReceipt(order=name), **how) for name in ("o-1", "o-2"))
-    begun = started(holder, claim_terms(SystemClock().now()))
     assert store.take_slot(holder, store.key_slots("acme", "customer:42"), SystemClock().now())
-    assert store.claim_row(holder, begun)
+    begun = store.claim(holder, claim_terms(SystemClock().now())).action
     event, work = sample("work"), function("work")
     event["Records"][0]["body"] = to_json(message_of(waits))
     assert work(event, Context()) == {"batchItemFailures": []}

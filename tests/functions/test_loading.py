@@ -97,13 +97,21 @@ app = App()
 @app.job("daily 03:00", name="nightly-clean-up")
 def clean_up(run: Run) -> None: ...
 
-with app.embedded():
-    pass
+def run():
+    with app.embedded():
+        pass
+
+"""
+IN_A_THREAD = """
+from concurrent.futures import ThreadPoolExecutor
+ThreadPoolExecutor().submit(run).result()
 """
 
 
-def test_an_import_does_not_run_an_app(tmp_path, monkeypatch):
-    (tmp_path / "runs_on_import.py").write_text(RUNS_ON_IMPORT)
+@pytest.mark.parametrize("at_the_end", ["run()", IN_A_THREAD], ids=["at-once", "in-a-thread"])
+def test_an_import_does_not_run_an_app(tmp_path, monkeypatch, at_the_end):
+    monkeypatch.delitem(sys.modules, "runs_on_import", raising=False)
+    (tmp_path / "runs_on_import.py").write_text(RUNS_ON_IMPORT + at_the_end)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(DeclarationError, match=r'runs_on_import:app .* `if __name__ == "__main__":`'):
         load_app("runs_on_import:app")

@@ -175,7 +175,7 @@ class TestTheFunction:
         noon = (SystemClock().now() + timedelta(days=3)).replace(hour=12, minute=0)
         clock, meter = TurnedClock(noon), metrics_buffer()
         metered()
-        make_dispatch(AwsBackends(with_jobs, clock), with_jobs, clock, meter)(sample("dispatch-job"))
+        make_dispatch(AwsBackends(with_jobs, clock), meter)(sample("dispatch-job"))
         meter.flush()
         assert metered() == {"missed": {("duetime",): [1]}}
 

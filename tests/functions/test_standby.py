@@ -7,19 +7,20 @@ import pytest
 
 from duetime import App, Run, every
 from duetime.aws.backends import AwsBackends
-from duetime.aws.regions import REGIONS, DynamoActiveRegions
-from duetime.aws.tables import create_table_request
+from duetime.aws.keyed_items import DynamoItems
+from duetime.aws.tables import REGIONS, create_table_request
 from duetime.clock import SystemClock
 from duetime.ids import SYSTEM_TENANT
-from duetime.jobs.known_region import KnownRegion
 from duetime.jobs.reconcile import Reconciled
-from duetime.lambdas.rollout import Rollout
-from duetime.lambdas.standby import if_active, unless_standby
-from duetime.memory.regions import MemoryActiveRegions, SharedRegionItem
+from duetime.jobs.trusted_reading import KnownRegion
+from duetime.lambdas.deploy import Rollout
+from duetime.lambdas.frame import if_active, unless_standby
 from duetime.model.job import JobRef
+from duetime.ports.regions import ActiveRegions
 from duetime.testing import TurnedClock
 from duetime_contract.regions import active_region
 from duetime_contract.specimens import NOON
+from duetime_faults.shared_region import MemoryActiveRegions, SharedRegionItem
 
 DONE, NOTHING = {"done": True}, {"batchItemFailures": []}
 ACTIVE, STANDBY = "eu-central-1", "eu-west-1"
@@ -57,7 +58,7 @@ def test_a_deploy_changes_jobs_only_in_the_active_region(deployed, is_active):
     client.create_table(**create_table_request(REGIONS, "duetime-regions"))
     boto3.client("scheduler").create_schedule_group(Name=settings.made.job_group)
     own = client.meta.region_name if is_active else STANDBY + "x"
-    regions = DynamoActiveRegions(client, "duetime-regions", own)
+    regions = ActiveRegions(DynamoItems(client, "duetime-regions"), own)
     regions.change(None, active_region(region=own, target=own))
     done = Rollout(settings, SystemClock()).publish(app.manifest)
     jobs = AwsBackends(settings, SystemClock()).jobs

@@ -3,7 +3,6 @@
 from dataclasses import fields, replace
 
 from duetime.aws import slot_conditions
-from duetime.aws.batches import to_batch_item
 from duetime.aws.debounce import DynamoDebounceKeys
 from duetime.aws.idempotency import DynamoIdempotencyKeys
 from duetime.aws.items import to_item, to_payload_item
@@ -18,6 +17,7 @@ from duetime.model.idempotency import KeyTerms
 from duetime.model.job import Job, JobSpan, SpanKind, current_definition
 from duetime.model.run_stats import RunStats
 from duetime.model.slots import KeySlots
+from duetime.ports.batches import batch_put
 from duetime_contract.job_specimens import OPERATED, nightly
 from duetime_contract.specimens import ACME, EXPIRY, NOON, POLICY, fresh
 
@@ -145,7 +145,13 @@ def beside_rows() -> set[str]:
     changed = {*names, "holders", "waiting", "tail"}
     debounce = DynamoDebounceKeys(None, "actions", lambda _ref: None, to_item, None)
     debounced = debounce._taking(FILLED, None)["Put"]["Item"]
-    return {*to_payload_item(RUN, EXPIRY), *key, *debounced, *changed, *to_batch_item(BATCH)} - KEYS
+    return {
+        *to_payload_item(RUN, EXPIRY),
+        *key,
+        *debounced,
+        *changed,
+        *(batch_put(BATCH, guard=()).after({}) or {}),
+    } - KEYS
 
 
 def job() -> Job:

@@ -5,9 +5,10 @@ from datetime import timedelta
 
 import boto3
 
-from duetime.aws.notifications import DynamoInbox
+from duetime.aws.keyed_items import DynamoItems
 from duetime.model.notification import NotificationKind
 from duetime.notifications.mail.samples import sample
+from duetime.ports.notifications import Inbox
 from duetime.settings import Settings
 from tests.api.conftest import ADA, Client, sample_event
 
@@ -76,7 +77,7 @@ def _ask_about_actions(ask):
 
 def _ask_about_notifications(ask):
     notification = sample(NotificationKind.DEAD_LETTERED, is_digest=False)
-    inbox = DynamoInbox(boto3.client("dynamodb"), Settings.from_env().made.jobs_table)
+    inbox = Inbox(DynamoItems(boto3.client("dynamodb"), Settings.from_env().made.jobs_table))
     inbox.add(notification, expires_at=notification.at + timedelta(days=10_000))
     for scope in ("tenant", "system"):
         ask("GET", "/notifications", scope=scope)

@@ -7,7 +7,7 @@ import pytest
 
 from duetime.cdk import Deployment, Handlers
 from duetime.cli.assembly import SynthesisedStack
-from duetime.cli.preflight_findings import KEPT_FREE, NEW_ACCOUNT
+from duetime.cli.preflight import KEPT_FREE, NEW_ACCOUNT
 from duetime.settings import Settings
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, made_with, stack, synth, text
 

@@ -8,10 +8,10 @@ from itertools import count, permutations
 import pytest
 from aws_cdk import aws_iam as iam
 
-from duetime.aws.undelivered import PARTITION
 from duetime.cdk import Duetime
 from duetime.cdk.rights import UNDELIVERED
 from duetime.errors import InvalidIdentifier, SettingsError
+from duetime.ports.undelivered import UNDELIVERED as KIND
 from duetime.settings import Settings
 from tests.infra.rights import actions, allowed
 from tests.infra.synthesis import PLAIN, Synthesised, caller, listed, stack, text
@@ -115,7 +115,7 @@ def test_the_grant_to_redrive_reads_undelivered_inputs_and_sends_to_the_failure_
     statements, environment = granted(Duetime.grant_redrive)
     assert actions(statements) == {"dynamodb:Query", "dynamodb:GetItem", "sqs:SendMessage"}
     for action in ("dynamodb:Query", "dynamodb:GetItem"):
-        assert keys_of(statements, action, "<Arn>") == {UNDELIVERED} == {PARTITION}
+        assert keys_of(statements, action, "<Arn>") == {UNDELIVERED} == {KIND.partition}
     settings = Settings.from_env({name: text(value) for name, value in environment.items()})
     assert settings.made.jobs_table == "b-jobs"
     assert settings.made.failure_queue

@@ -7,11 +7,13 @@ import pytest
 
 from duetime import ids
 from duetime.aws.job_items import job_key
-from duetime.aws.keys import idempotency_key, payload_key, row_key
+from duetime.aws.keyed_items import item_key
+from duetime.aws.keys import payload_key, row_key
 from duetime.cdk.job_rights import JOBS
 from duetime.cdk.rights import BOOKMARKS, FORMAT, MANIFESTS, UNDELIVERED
 from duetime.model.action import ActionRef
 from duetime.model.job import JobRef
+from duetime.ports.action_keys import IDEMPOTENCY_KEY, key_of
 from duetime.settings import Settings
 from tests.infra.rights import actions, allowed
 from tests.infra.synthesis import listed, synth, text
@@ -110,7 +112,7 @@ def test_the_pattern_of_jobs_matches_jobs_and_their_runs_and_nothing_else():
     assert all(fnmatchcase(key, JOBS[0]) for key in keys)
     one_shot = ActionRef("my-tenant", ids.new_action_id(datetime(2026, 6, 1, tzinfo=UTC)))
     others = [row_key(one_shot), payload_key(one_shot), payload_key(ActionRef("my-tenant", event_run))]
-    others.append(idempotency_key("my-tenant", "an-order"))
+    others.append(item_key(key_of(IDEMPOTENCY_KEY, "my-tenant", "an-order")))
     notes = [MANIFESTS, BOOKMARKS, FORMAT, UNDELIVERED]
     assert not any(fnmatchcase(note, JOBS[0]) for note in (*(item["pk"]["S"] for item in others), *notes))
 

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import boto3
 import pytest
@@ -22,11 +23,10 @@ from duetime.model.action import Ending, Status
 from duetime.model.deadline import check_row
 from duetime.model.deadline_report import ReportKind
 from duetime.model.job import JobRef
-from duetime.model.lease import ClaimTerms, Settlement
+from duetime.model.lease import Claimed, ClaimTerms, Settlement
 from duetime.model.manifest import packed
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import Preferences
-from duetime.model.transition import started
 from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
@@ -151,7 +151,7 @@ def late_checks(settings, name):
     assert backends.jobs.change(read, replace(read, definition=late, since=now - timedelta(hours=1)))
     job = backends.jobs.get(read.ref)
     due = next(job.cadence_set.after(now - timedelta(minutes=1)))
-    Plan(backends.store, backends.jobs, clock=clock, settings=settings).ahead(job, due)
+    Plan(backends).ahead(job, due)
     shards = len(backends.store.due_shards)
     deadline = due.at + timedelta(seconds=5)
     checks = [
@@ -218,7 +218,7 @@ def test_a_workers_rights_cover_the_calls_for_a_slot(function, deployed, recorde
     keyed = {"at": timedelta(hours=-1), "concurrency_key": "customer:42"}
     runs = [scheduler.schedule(SendReceipt(order="x" * 50_000), **keyed) for _ in range(4)]
     assert store.take_slot(runs[0], store.key_slots("acme", "customer:42"), now)
-    assert store.claim_row(runs[0], started(runs[0], terms_at(now)))
+    assert isinstance(store.claim(runs[0], terms_at(now)), Claimed)
     for run in runs[:2]:
         assert work(message_for(run), Context()) == {"batchItemFailures": []}
     slots = store.key_slots("acme", "customer:42")
@@ -323,7 +323,7 @@ def test_the_grant_to_redrive_covers_the_sdks_calls(deployed, recorder):
 
 def fail(store, ref, at):
     """Fail a run like a worker, without recording its calls."""
-    claimed = store.claim(ref, terms_at(at)).action
+    claimed = store.claim(store.get(ref), terms_at(at)).action
     end = {"status": Status.FAILED, "ending": Ending.FAILED, "kept_until": at + timedelta(days=30)}
     store.settle(claimed, Settlement(finished_at=at, **end))
 
@@ -346,13 +346,14 @@ def test_the_grant_to_manage_jobs_covers_the_sdks_calls(deploy, with_jobs, recor
     deploy_all(deploy)
     monkeypatch.setenv("DUETIME_QUOTAS", '{"acme": "jobs=1 event_rules=1"}')
     jobs = Scheduler.from_env(tenant_id="acme", actor="ann").jobs
-    mine = Registration(name="acme-receipts", handler=SendReceipt(order="o-1"), cadences=["every 1h"])
+    mine = partial(Registration, handler=SendReceipt(order="o-1"), cadences=["every 1h"])
+    again = mine(name="acme-receipts", idempotency_key="k-1", replace=True)
     with recorder.acting("operator"):
-        jobs.register(mine)
-        jobs.register_and_trigger(replace(mine, idempotency_key="k-1", replace=True))
-        jobs.register_and_trigger(replace(mine, idempotency_key="k-1", replace=True))
+        jobs.register(mine(name="acme-receipts"))
+        jobs.register_and_trigger(again)
+        jobs.register_and_trigger(again)
         with pytest.raises(QuotaExceeded):
-            jobs.register(replace(mine, name="acme-reminders"))
+            jobs.register(mine(name="acme-reminders"))
         jobs.list()
         for name in ["acme-receipts", *([] if tenants else ["billing-clean-up"])]:
             jobs.pause(name)

@@ -7,8 +7,8 @@ import botocore.session
 import pytest
 from botocore import xform_name
 
-from duetime.cli.command_line import expand
 from duetime.cli.main import parser
+from duetime.cli.parser import expand
 from tests.infra.alarms import alarms as alarms  # noqa: PLC0414 - a fixture
 from tests.infra.alarms import alarms_of
 from tests.infra.alarms import synthesised as synthesised  # noqa: PLC0414

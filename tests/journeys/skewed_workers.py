@@ -1,18 +1,19 @@
 """Workers on one store, each with a clock of its own."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from duetime import App, Payload, Run
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.embedded.cloud import MemoryCloud
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
 from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Worker, WorkerPorts
+from duetime.worker.worker import Worker
 from tests.journeys.conftest import NOON
 
 SETTINGS = Settings()
@@ -93,10 +94,9 @@ class SkewedWorkers:
 
     def worker(self, name, off=timedelta(0), *, clock=None, **options):
         """Have that worker look at the action, as if a message had come to it."""
-        seen, clock = self.cloud.backends, clock or OffClock(self.clock, off)
-        heartbeat = Heartbeat(seen.store, seen.queues, clock=clock, settings=self.settings, **options)
-        ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, heartbeat, self.cloud.pauses)
-        work = Worker(self.app(name).handler_set, ports, clock=clock, settings=self.settings, instance=name)
+        clock = clock or OffClock(self.clock, off)
+        seen = replace(self.cloud.backends, clock=clock, settings=self.settings, pauses=self.cloud.pauses)
+        work = Worker(self.app(name).handler_set, seen, Heartbeat(seen, **options), instance=name)
 
         def deliver(receipt=name, message=None, **how):
             return work(Delivery(message or message_of(self.row), clock.now(), receipt), **how)

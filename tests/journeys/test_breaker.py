@@ -8,11 +8,11 @@ import pytest
 
 from duetime import App, Breaker, Payload, Run
 from duetime.errors import DeclarationError
-from duetime.jobs.known_pauses import KnownPauses
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.memory.store import MemoryStore
-from duetime.memory.work_pauses import MemoryWorkPauses
 from duetime.model.action import Status
 from duetime.ports.wakeups import Send
+from duetime.ports.work_pauses import WorkPauses
 from duetime.retry import RetryPolicy
 from duetime.testing import SimulatedCloud
 from duetime.wakeups.due_messages import message_of
@@ -165,7 +165,7 @@ def test_failures_further_apart_than_the_window_do_not_open_it(cloud):
 def test_a_success_and_a_type_without_breaker_write_nothing(cloud, downstream, monkeypatch):
     written = []
     for name in ("count_failure", "failures", "replace", "begin"):
-        monkeypatch.setattr(MemoryWorkPauses, name, lambda *_args, name=name: written.append(name))
+        monkeypatch.setattr(WorkPauses, name, lambda *_args, name=name: written.append(name))
     downstream.is_down = False
     ids = schedule(cloud, 20)
     cloud.advance(MINUTE)
@@ -232,6 +232,16 @@ def test_a_process_that_dies_with_its_probe_leaves_it_to_another(cloud, downstre
     downstream.is_down = False
     cloud.advance(30 * MINUTE)
     assert {row.status for row in cloud.actions()} == {Status.EXECUTED}
+
+
+def test_a_check_of_the_cloud_admits_what_an_open_breaker_holds(cloud, downstream):
+    schedule(cloud, 20)
+    for _ in range(3):
+        cloud.advance(HOUR)
+        cloud.check()
+    downstream.is_down = False
+    cloud.advance(HOUR)
+    cloud.check()
 
 
 def test_the_metric_counts_openings(cloud):

@@ -7,17 +7,19 @@ from types import SimpleNamespace
 import pytest
 
 from duetime.errors import DeclarationError
-from duetime.jobs.known_pauses import KnownPauses
-from duetime.memory.work_pauses import MemoryWorkPauses
+from duetime.jobs.trusted_reading import KnownPauses
+from duetime.memory.keyed_items import MemoryItems
 from duetime.model.action import Action, ActionRef, Ending
 from duetime.model.breaker import Breaker, FailureCount, after_probe, begins_probe, pause_of_breaker
 from duetime.model.outcome import CANCELLED, EXPIRED, SUCCEEDED, Outcome
 from duetime.model.work_pause import Hold, PauseScope, WorkPause
 from duetime.ports.meter import NoMeter
 from duetime.ports.wakeups import DueMessage
+from duetime.ports.work_pauses import WorkPauses
 from duetime.settings import Settings
 from duetime.testing.turned_clock import TurnedClock
 from duetime.worker.breakers import Breakers
+from tests.backends import backends
 from tests.journeys.conftest import NOON
 
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
@@ -30,7 +32,7 @@ class Deployment:
     """The breakers of one process, over pauses that others share."""
 
     def __init__(self, rule=RULE):
-        self.clock, self.pauses = TurnedClock(NOON), MemoryWorkPauses()
+        self.clock, self.pauses = TurnedClock(NOON), WorkPauses(MemoryItems())
         self.handlers = {
             "receipt": SimpleNamespace(timeout=MINUTE, breaker=rule),
             "errand": SimpleNamespace(timeout=MINUTE, breaker=None),
@@ -39,9 +41,8 @@ class Deployment:
 
     def process(self):
         known = KnownPauses(self.pauses, self.clock)
-        return Breakers(
-            self.pauses, known, self.handlers, clock=self.clock, settings=SETTINGS, meter=NoMeter()
-        )
+        over = backends(pauses=self.pauses, clock=self.clock, settings=SETTINGS)
+        return Breakers(over, known, self.handlers, NoMeter())
 
     def end(self, outcome=FAILED, *, type_name="receipt", is_committed=False, tenant="acme"):
         self.breakers.ended(action(type_name, tenant), outcome, is_committed=is_committed)

@@ -8,6 +8,7 @@ import logging
 import sqlite3
 import threading
 import types
+from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing, nullcontext
 from datetime import timedelta
@@ -157,6 +158,29 @@ def future_of_a_thread(did):
     return ring
 
 
+class Generating:
+    """A decorator whose call is a generator, also that of its subclasses."""
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args, **given):
+        yield self.__wrapped__(*args, **given)
+
+
+class Inheriting(Generating):
+    pass
+
+
+class InheritingAsync(Generating):
+    async def __call__(self, *args, **given):
+        yield self.__wrapped__(*args, **given)
+
+
+class InheritingTwice(InheritingAsync):
+    pass
+
+
 class Awaitable:
     def __init__(self, call):
         self.call = call
@@ -222,6 +246,39 @@ def as_awaitable(function):
     return inner
 
 
+def uncalled(function):
+    def inner(payload: Ring):
+        return functools.partial(function, payload)
+
+    return inner
+
+
+def forgotten(function):
+    @functools.wraps(function)
+    def inner(*args, **given):
+        def call():
+            return function(*args, **given)
+
+        return call
+
+    return inner
+
+
+def nests(function):
+    def inner(payload: Ring):
+        return {"a": deque([Awaitable(lambda: function(payload))])}
+
+    return inner
+
+
+def nests_task(function):
+    async def inner(payload: Ring):
+        result = function(payload)
+        return [asyncio.ensure_future(result) if asyncio.iscoroutine(result) else result]
+
+    return inner
+
+
 def as_partial(function):
     return functools.wraps(function)(functools.partial(function))
 
@@ -240,6 +297,7 @@ BODIES = [
 ]
 WRAPPERS = [
     wrapped, unnamed, Logged, awaits, forgets_to_await, as_task, as_awaitable, as_partial, functools.partial,
+    uncalled, forgotten, nests, nests_task,
 ]  # fmt: skip
 
 
@@ -293,6 +351,12 @@ def test_a_generator_is_rejected_when_it_is_declared(body, wrapper):
             yield
 
 
+@pytest.mark.parametrize("decorator", [Generating, Inheriting, InheritingAsync, InheritingTwice])
+def test_a_call_that_is_a_generator_is_rejected_when_it_is_declared(decorator):
+    with pytest.raises(DeclarationError, match="has a yield"):
+        App().action(decorator(plain([])))
+
+
 @pytest.mark.parametrize("path", [None, "actions.db"])
 @pytest.mark.parametrize("body", [later, pooled])
 def test_the_embedded_scheduler_awaits_what_a_wrapper_returns(body, path, tmp_path):
@@ -321,10 +385,95 @@ async def async_numbers():
     yield 1
 
 
-def done_future():
+def failed_future():
     future = Future()
-    future.set_result(1)
+    future.set_exception(ValueError("row 17 is bad"))
     return future
+
+
+def future_of(result):
+    future = Future()
+    future.set_result(result)
+    return future
+
+
+class Ringer:
+    def ring(self):
+        pass
+
+    __call__ = ring
+
+
+NOT_DONE = {
+    "function": lambda: sleeping,
+    "lambda": lambda: lambda: 1,
+    "method": lambda: Ringer().ring,
+    "partial": lambda: functools.partial(print, 1),
+    "callable": Ringer,
+    "functions": lambda: [print],
+    "nested": lambda: {"a": [{"b": (Future(),)}]},
+    "deque": lambda: deque([Future()]),
+    "set": lambda: frozenset([Future()]),
+    "keys": lambda: {Future(): 1},
+    "view": {"a": Future()}.values,
+    "proxy": lambda: types.MappingProxyType({"a": Future()}),
+    "namespace": lambda: types.SimpleNamespace(a=[Future()]),
+    "result": lambda: [future_of(Future())],
+}
+
+
+@pytest.mark.parametrize("returned", NOT_DONE.values(), ids=NOT_DONE)
+def test_what_would_still_have_to_be_called_or_awaited_fails_at_any_depth(returned):
+    def plain_one(payload: Ring):
+        return returned()
+
+    async def async_one(payload: Ring):
+        return returned()
+
+    for function in (plain_one, async_one):
+        app = App()
+        app.action(function)
+        with pytest.raises(Fatal, match="nothing does that"):
+            app.handlers["ring"](Ring(), fake_run())
+
+
+def test_a_task_that_its_handler_returns_unfinished_fails():
+    did, app = [], App()
+
+    @app.action
+    async def ring(payload: Ring):
+        async def work():
+            await asyncio.sleep(30)
+            did.append(1)
+
+        return {"tasks": [asyncio.create_task(work())]}
+
+    with pytest.raises(Fatal, match="returned 'dict'"):
+        app.handlers["ring"](Ring(), fake_run())
+    assert did == []
+
+
+@pytest.mark.parametrize("returned", [lambda: [failed_future()], lambda: {"a": (1, failed_future())}])
+def test_the_exception_of_a_future_that_has_failed_is_that_of_the_call(returned):
+    app = App()
+
+    @app.action
+    def ring(payload: Ring):
+        return returned()
+
+    with pytest.raises(ValueError, match="row 17 is bad"):
+        app.handlers["ring"](Ring(), fake_run())
+
+
+def test_a_result_that_contains_itself_or_much_is_looked_at_briefly():
+    app, own = App(), [list(range(2_000)) for _ in range(2_000)]
+    own.insert(0, own)
+
+    @app.action
+    def ring(payload: Ring):
+        return own
+
+    assert app.handlers["ring"](Ring(), fake_run()) is None
 
 
 @pytest.mark.parametrize(
@@ -340,8 +489,9 @@ def done_future():
         (lambda: {"a": sleeping()}, False),
         (asynccontextmanager(async_numbers), False),
         (lambda: [Future()], False),
-        (lambda: [done_future()], True),
+        (lambda: [future_of(1)], True),
         (lambda: {"a": [1]}, True),
+        (lambda: [Ring], True),
     ],
     ids=[
         "cursor",
@@ -356,6 +506,7 @@ def done_future():
         "future",
         "done",
         "values",
+        "class",
     ],
 )
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")

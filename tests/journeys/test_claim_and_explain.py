@@ -13,12 +13,8 @@ from duetime.errors import JobConflict, JobNotFound
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId
 from duetime.jobs.explain import Explain
 from duetime.jobs.jobs import Jobs
-from duetime.jobs.maintain import Maintain
 from duetime.jobs.occurrence_status import OccurrenceStatus
-from duetime.jobs.plan import Plan
-from duetime.jobs.reconcile import Reconcile
 from duetime.jobs.tenant_context import TenantContext
-from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryRoutes
 from duetime.memory.store import MemoryStore
@@ -31,8 +27,10 @@ from duetime.ports.jobs import JobPorts, LockRequirement
 from duetime.retry import NEVER
 from duetime.settings import Settings
 from duetime.testing.simulated import TurnedClock
+from duetime.wakeups.assembly import Steps
 from duetime.worker.claim_job_run import ClaimJobRun
 from duetime.worker.claim_results import ClaimWon
+from tests.backends import backends
 from tests.unpaused import UNPAUSED
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
@@ -53,11 +51,9 @@ class World:
         self.actions = MemoryStore()
         self.store = MemoryJobStore(self.actions)
         facts = {"clock": self.clock, "settings": Settings()}
-        self.attend = Maintain(
-            Plan(self.actions, self.store, **facts), self.store, MemoryJobWakes(self.clock), **facts
-        )
-        self.reconcile = Reconcile(self.actions, self.store, MemoryJobWakes(self.clock), self.attend, **facts)
-        self.admit = ClaimJobRun(self.actions, self.store, settings=Settings(), paused=UNPAUSED)
+        over = backends(self.actions, jobs=self.store, **facts)
+        steps = Steps(over)
+        self.attend, self.reconcile, self.admit = steps.maintain, steps.reconcile, ClaimJobRun(over, UNPAUSED)
         ports = JobPorts(jobs=self.store, routes=MemoryRoutes({}))
         context = TenantContext(store=self.actions, tenant_id=TenantId("acme"), actor="ana", **facts)
         self.jobs = Jobs(context, ports)
@@ -218,16 +214,8 @@ def test_rows_are_read_in_pages_and_a_window_page_by_page():
 
 
 def test_an_unknown_job_cannot_be_explained():
-    actions = MemoryStore()
-    explain = Explain(
-        actions,
-        MemoryJobStore(actions),
-        clock=TurnedClock(NOON),
-        retention=HOUR,
-        job_grace=MINUTE,
-    )
     with pytest.raises(JobNotFound):
-        explain(REF, NOON, NOON + HOUR)
+        Explain(backends())(REF, NOON, NOON + HOUR)
 
 
 def pause(world, name=""):

@@ -7,7 +7,7 @@ import pytest
 
 from duetime import App, Run, Status
 from duetime.clock import SystemClock
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.embedded.cloud import MemoryCloud
 from duetime.errors import CommitRejected
 from duetime.scheduler import Scheduler
 from tests.hooked import hook_backend

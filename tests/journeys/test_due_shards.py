@@ -11,11 +11,9 @@ from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.testing import TurnedClock
-from duetime.wakeups.deep_sweep import DeepSweep
-from duetime.wakeups.due_scanner import DueScanner
-from duetime.wakeups.sweep import Sweep
-from duetime.wakeups.wheel import Wheel
+from duetime.wakeups.assembly import Steps
 from duetime_contract.specimens import HOUR, MINUTE, NOON, claim, end, fresh
+from tests.backends import backends
 
 BEFORE = 48
 
@@ -29,6 +27,9 @@ class Sent:
     def send(self, sends):
         self.ids += [send.message.ref.id for send in sends]
 
+    def queue_for(self, _type):
+        return "default"
+
     def queue_of(self, _type, **_priority):
         return "default"
 
@@ -41,11 +42,9 @@ class Deployment:
         self.clock, self.sent, self.due_shards = clock or TurnedClock(NOON), Sent(), due_shards
         self.store.due_shards = tuple(map(str, range(due_shards)))
         settings = Settings(due_shards=due_shards, timers="wheel")
-        ports = {"clock": self.clock, "settings": settings}
-        scanner = DueScanner(self.store, self.sent, self.sent, **ports)
-        self.sweep, self.deep_sweep, self.wheel = (
-            part(scanner, self.bookmarks, **ports) for part in (Sweep, DeepSweep, Wheel)
-        )
+        given = {"clock": self.clock, "settings": settings, "bookmarks": self.bookmarks}
+        steps = Steps(backends(self.store, sends=self.sent, **given))
+        self.sweep, self.deep_sweep, self.wheel = steps.sweep, steps.deep_sweep, steps.wheel
 
     def deployed(self, due_shards):
         return Deployment(due_shards, self.store, self.bookmarks, self.clock)

@@ -136,7 +136,7 @@ def test_the_reason_has_notes_and_the_cause_and_the_traceback_has_each_part():
     group = nested(bad, RuntimeError("no room"))
     group.add_note("of the nightly import")
     reason = "ValueError: row 17 is bad; file a.csv; caused by KeyError: 'price'"
-    assert of_error(group).message == f"{reason}; and 1 more"
+    assert of_error(group).message == f"{reason}; of the nightly import; and 1 more"
     assert of_error(bad).message == reason
     text = traceback_of(group)
     for part in (
@@ -147,6 +147,15 @@ def test_the_reason_has_notes_and_the_cause_and_the_traceback_has_each_part():
         'raise KeyError("price")',
     ):
         assert part in text
+
+
+def test_the_notes_and_the_cause_of_each_group_are_in_the_reason_once():
+    group = nested(ValueError("row 17 is bad"), Fatal("void"))
+    group.add_note("file a.csv")
+    group.exceptions[0].add_note("of shop 3")
+    group.__cause__ = group.exceptions[0].__cause__ = KeyError("config")
+    reason = "Fatal: void; file a.csv; caused by KeyError: 'config'; of shop 3; and 1 more"
+    assert of_error(group).message == reason
 
 
 def test_a_reason_stays_within_its_limit_and_names_how_many_there_are():

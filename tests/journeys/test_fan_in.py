@@ -14,9 +14,9 @@ from duetime.model.batch import MISSING_AFTER, BatchState, Counts
 from duetime.model.change import Change
 from duetime.testing import SimulatedCloud
 from duetime.wakeups import count_batch
+from duetime.wakeups.assembly import Steps
 from duetime.wakeups.count_batch import CountBatch
 from duetime.wakeups.follow import Follow, SweepHeld
-from duetime.wakeups.release import Release
 
 NOON = datetime(2027, 3, 1, 12, tzinfo=UTC)
 NAME = "import-2027-03"
@@ -292,8 +292,7 @@ class TickingClock:
 
 
 def counter(shop, clock):
-    store, settings = shop.cloud.memory.store, shop.cloud.memory.settings
-    return CountBatch(store, Release(store, clock=clock, settings=settings), clock=clock, settings=settings)
+    return Steps(replace(shop.cloud.memory.backends, clock=clock)).count_batch
 
 
 def test_a_count_that_runs_out_of_time_keeps_better_counts_and_is_repeated_soon(shop):
@@ -500,7 +499,7 @@ def test_a_record_starts_no_count_of_a_very_large_batch(shop):
     ):
         batch = shop.fill(200)
         shop.cloud.advance(minutes=1)
-    count, stop_at = shop.cloud.memory.steps._count_batch, shop.cloud.now + MINUTE
+    count, stop_at = shop.cloud.memory.steps.count_batch, shop.cloud.now + MINUTE
     with patch.object(count_batch, "_LARGEST_AT_ONCE", 150):
         count.wake(batch.batch.ref, stop_at=stop_at)
     assert (len(shop.lines), shop.progress().state) == (200, BatchState.RUNNING)
@@ -517,7 +516,7 @@ def test_a_member_is_redriven_after_its_batch_has_expired(shop):
     with patch.object(shop.cloud.memory.store, "find_batch", lambda _ref: None):
         shop.scheduler.redrive(member.id)
         stop_at = shop.cloud.now + MINUTE
-        count = shop.cloud.memory.steps._count_batch
+        count = shop.cloud.memory.steps.count_batch
         count.wake(batch.batch.ref, stop_at=stop_at, redriven=[member])
         count.sweep(batch.batch.ref, stop_at=stop_at)
     shop.cloud.advance(minutes=1)
@@ -627,7 +626,7 @@ def test_after_its_time_arm_leaves_batches_and_releases_to_the_sweep(shop):
     shop.fill(1)
     store, clock, done = shop.cloud.memory.store, TickingClock(shop.cloud.now), []
     count, release = counter(shop, clock), lambda ref, **_: done.append(ref.id)
-    follow = Follow(count, release, clock)
+    follow = Follow(replace(shop.cloud.memory.backends, clock=clock), count, release)
     row = shop.scheduler.schedule(Line(number=7), at=timedelta(0))
     followers = (
         *(batch.first_id for batch in shop.scheduler.batches.list()),
@@ -649,7 +648,8 @@ def test_a_batch_whose_count_takes_all_the_time_does_not_keep_held_actions_waiti
     clock, done = TickingClock(shop.cloud.now), []
     count = counter(shop, clock)
     held = shop.scheduler.schedule(Line(number=1), at=timedelta(0), after=shop.progress().on_complete)
-    sweep = SweepHeld(shop.cloud.memory.store, count, lambda ref: done.append(ref.id), clock)
+    over = replace(shop.cloud.memory.backends, clock=clock)
+    sweep = SweepHeld(over, count, lambda ref: done.append(ref.id))
     slow = lambda *_, stop_at: setattr(clock, "at", max(clock.at, stop_at))  # noqa: E731 - a count until its end
     with patch.object(CountBatch, "sweep", slow):
         sweep.check_all(stop_at=clock.at + timedelta(minutes=10))

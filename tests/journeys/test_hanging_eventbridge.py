@@ -5,24 +5,22 @@ from datetime import timedelta
 import pytest
 
 from duetime.errors import BackendUnavailable, QueueMissing, TimerQuotaReached
-from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.maintain import MaintainDueJobs
 from duetime.jobs.plan import Planned
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
-from duetime.memory.store import MemoryStore
 from duetime.memory.wakes import MemoryTimers
 from duetime.model.change import Change
 from duetime.model.job import JobRef
 from duetime.model.new_action import new_action
 from duetime.ports.circuit_breaker import PAUSE
 from duetime.ports.work_pauses import NoWorkPauses
-from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from duetime.wakeups.arm import TIMER_TIME, Arm
+from duetime.wakeups.arm import TIMER_TIME, WITHOUT_TIMERS, Arm
 from duetime.wakeups.due_messages import message_of, send_wakes
-from duetime.wakeups.timer_budget import WITHOUT_TIMERS
 from duetime.wakeups.wheel import BOOKMARK
 from tests.api.deployment import Hooked
+from tests.backends import backends
 from tests.journeys.conftest import NOON, Charge
 from tests.journeys.recording_queue import RecordingQueue
 
@@ -78,8 +76,8 @@ def stuck():
 
 @pytest.fixture
 def arm(clock, queue, timers, bookmarks, stuck):
-    ports = (MemoryStore(), queue, timers, MemoryRoutes([]), bookmarks)
-    return Arm(*ports, clock=clock, settings=Settings(), report_stuck=stuck.append)
+    over = backends(queues=queue, timers=timers, bookmarks=bookmarks, clock=clock)
+    return Arm(over, report_stuck=stuck.append)
 
 
 def put(clock, *delays):
@@ -225,8 +223,8 @@ def test_timers_are_set_side_by_side_after_a_success_and_one_by_one_after_a_fail
             raise BackendUnavailable("EventBridge Scheduler", "throttled")
 
     timers._answer = once_failing
-    ports = (MemoryStore(), RecordingQueue(clock), timers, MemoryRoutes([]), MemoryBookmarks())
-    Arm(*ports, clock=clock, settings=Settings(), map_=side_by_side)(batch(put(clock, *[HOUR] * 20)))
+    over = backends(queues=RecordingQueue(clock), timers=timers, clock=clock)
+    Arm(over, parallel_map=side_by_side)(batch(put(clock, *[HOUR] * 20)))
     assert groups == [1, 8, 1, 8, 2]
     assert len(timers) == 19
 
@@ -267,7 +265,8 @@ def test_maintain_sets_no_wakes_of_jobs_after_the_end_of_its_pass(clock):
         def due_for_maintenance(self, *_, **__):
             return [ref], None
 
-    maintain = MaintainDueJobs(Jobs(), Slow(), clock=clock, pauses=KnownPauses(NoWorkPauses(), clock))
+    over = backends(jobs=Jobs(), clock=clock)
+    maintain = MaintainDueJobs(over, Slow(), pauses=KnownPauses(NoWorkPauses(), clock))
     result = maintain(stop_at=clock.now() + 5 * SECOND)
     assert (called, result.maintained, result.planned) == ([], 0, 1)
     assert maintain(stop_at=clock.now() + 15 * SECOND).maintained == 1

@@ -11,7 +11,7 @@ import pytest
 
 from duetime import App, Payload, Run, Status
 from duetime.clock import SystemClock
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.embedded.cloud import MemoryCloud
 from duetime.scheduler import Scheduler
 from duetime.settings import Made, Settings
 

@@ -12,6 +12,7 @@ from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.heartbeat import Heartbeat, visibility
 from duetime_contract.specimens import CALLER, LEASE, NOON, SKEW, TICK, running, stored_row
+from tests.backends import backends
 from tests.hooked import Hooked
 
 SETTINGS = Settings(lease=LEASE, clock_skew=SKEW)
@@ -33,9 +34,8 @@ class Watch:
 
     def __init__(self, store):
         self.store, self.queues, self.clock = Hooked(store), Queues(), TurnedClock(NOON)
-        self.heartbeat = Heartbeat(
-            self.store, self.queues, clock=self.clock, settings=SETTINGS, pause=self.waits
-        )
+        over = backends(self.store, queues=self.queues, clock=self.clock, settings=SETTINGS)
+        self.heartbeat = Heartbeat(over, pause=self.waits)
         self.row, self.stop = running(store), threading.Event()
 
     def waits(self, _seconds):

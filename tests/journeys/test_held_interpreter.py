@@ -17,11 +17,12 @@ import pytest
 
 from duetime import App, Payload, Run, Status
 from duetime.clock import SystemClock
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.embedded.cloud import MemoryCloud
 from duetime.scheduler import Scheduler
 from duetime.settings import Made, Settings
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Worker, WorkerPorts
+from duetime.worker.worker import Worker
+from tests.backends import backends
 
 BRIEF = Settings(
     lease=timedelta(seconds=2),
@@ -93,9 +94,8 @@ def hold(address, key, delivery, began, let_go):
     near = Near(address=address, authkey=key)
     near.connect()
     store, jobs, queues, routes = (Remote(near.far(), face) for face in FACES)
-    heartbeat = Heartbeat(store, queues, clock=CLOCK, settings=BRIEF)
-    ports = WorkerPorts(store, jobs, queues, routes, heartbeat)
-    Worker(app_that(crunches).handler_set, ports, clock=CLOCK, settings=BRIEF, instance="first")(delivery)
+    over = backends(store, jobs=jobs, queues=queues, routes=routes, clock=CLOCK, settings=BRIEF)
+    Worker(app_that(crunches).handler_set, over, Heartbeat(over), instance="first")(delivery)
 
 
 class Pair:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from duetime import Order, Status
+from duetime import App, Order, Payload, Status
 from duetime.errors import ActionConflict, IdempotencyConflict, InvalidIdentifier, InvalidTime
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
@@ -64,6 +64,21 @@ def test_a_key_of_another_action_is_a_conflict_that_names_it(cloud):
     with pytest.raises(IdempotencyConflict):
         schedule(cloud, Stubborn(says="fatal"))
     assert [action.id for action in cloud.actions()] == [first.id]
+
+
+def test_a_key_of_a_payload_with_other_undeclared_names_is_a_conflict():
+    class Parcel(Payload, extra="allow"):
+        n: int = 1
+
+    app = App()
+
+    @app.action
+    def send(payload: Parcel) -> None: ...
+
+    cloud = SimulatedCloud(app, start=NOON)
+    schedule(cloud, Parcel(a=1))
+    with pytest.raises(IdempotencyConflict):
+        schedule(cloud, Parcel(b=1))
 
 
 def test_each_tenant_has_its_own_keys(cloud):

@@ -15,7 +15,8 @@ from duetime.model.expiry import Expiry
 from duetime.retry import Fatal, RetryPolicy
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud, TurnedClock
-from duetime.wakeups.release import Release
+from duetime.wakeups.count_batch import Release
+from tests.backends import backends
 
 START = datetime(2027, 3, 1, tzinfo=UTC)  # a Monday
 HOUR, MINUTE, DAY = timedelta(hours=1), timedelta(minutes=1), timedelta(days=1)
@@ -125,7 +126,7 @@ class TestARunAfterAnotherJob:
         books.fails = 1
         books.cloud.advance(hours=4)
         store, waiting = books.cloud.memory.store, books.run(3 * HOUR)
-        release = Release(store, clock=TurnedClock(books.cloud.now), settings=Settings())
+        release = Release(backends(store, clock=TurnedClock(books.cloud.now)))
         assert [release(waiting.ref, has_success=False), release(waiting.ref, has_success=True)] == [
             False,
             True,

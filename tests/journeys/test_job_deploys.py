@@ -191,7 +191,7 @@ class TestManyPlanners:
 
         def plan():
             barrier.wait()
-            Plan(memory.store, memory.job_store, clock=recorded.cloud.clock, settings=memory.settings)(REF)
+            Plan(memory.backends)(REF)
 
         threads = [threading.Thread(target=plan) for _ in range(20)]
         for item in threads:

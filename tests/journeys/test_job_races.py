@@ -1,7 +1,6 @@
 """Jobs among many workers and operators at once, and answers that were lost in simulated time."""
 
 import threading
-from dataclasses import replace
 from datetime import timedelta
 from typing import ClassVar
 
@@ -17,12 +16,12 @@ from duetime.model.action import SkipReason, Status
 from duetime.model.transition import started
 from duetime.ports.wakeups import Delivery
 from duetime.retry import NEVER
-from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.claim_job_run import ClaimJobRun
 from duetime_contract.job_specimens import added, occurrence
 from duetime_contract.specimens import NOON, put, stored_row, terms
+from tests.backends import backends
 from tests.hooked import Hooked, hook_backend
 from tests.journeys.recorded_job import HOUR, MIDNIGHT, MINUTE, SECOND, RecordedJob, accounts, at, grid
 from tests.unpaused import UNPAUSED
@@ -142,8 +141,8 @@ def revisions(recorded):
     }
 
 
-def registration(**options):
-    return Registration(name="acme-print", handler="press-spare", cadences=["every 10m"], **options)
+def registration(name="acme-print", **options):
+    return Registration(name=name, handler="press-spare", cadences=["every 10m"], **options)
 
 
 class TestAClaim:
@@ -192,7 +191,7 @@ class TestAClaim:
         recorded.cloud.advance(minutes=1)
         gone = recorded.rows[0].ref._replace(id="press-print.000001.20260302T000000Z")
         memory = recorded.cloud.memory
-        claim = ClaimJobRun(memory.store, memory.job_store, settings=Settings(), paused=UNPAUSED)
+        claim = ClaimJobRun(memory.backends, UNPAUSED)
         assert claim(gone, terms(recorded.cloud.now), NEVER) is None
 
     def test_by_many_workers_runs_every_time_once_and_never_in_parallel(self):
@@ -303,7 +302,7 @@ class TestWhatIsLeftForLater:
     def test_a_job_is_planned_even_if_its_wakes_cannot_be_set(self, recorded):
         failing(recorded.hook("job_wakes"), "put", times=9)
         for name in ("acme-print", "acme-copy"):
-            recorded.cloud.jobs.register(replace(registration(), name=name))
+            recorded.cloud.jobs.register(registration(name))
         planned = {action.job for action in recorded.cloud.actions()}
         assert {"acme-print", "acme-copy"} <= planned
 
@@ -412,6 +411,6 @@ def test_a_time_that_an_earlier_version_ran_is_covered_though_a_third_version_ha
     ran = put(store, occurrence(store, version=1))
     store.write(ran, started(ran, terms()))
     row = put(store, occurrence(store, version=2))
-    claim = ClaimJobRun(store, jobs, settings=Settings(), paused=UNPAUSED)
+    claim = ClaimJobRun(backends(store, jobs=jobs), UNPAUSED)
     assert claim(row.ref, terms(NOON + 2 * MINUTE), NEVER) is None
     assert stored_row(store, row.ref).skip_reason is SkipReason.COVERED

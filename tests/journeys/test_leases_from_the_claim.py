@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.memory.notes import MemoryRoutes
 from duetime.model.action import Status
 from duetime.settings import Settings
 from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.due_scanner import DueScanner, DueWindow
 from duetime.worker.worker import DeliveryResult
 from duetime_contract.specimens import CALLER, EXPIRY, LEASE_END, NOON, SKEW, TICK, running
+from tests.backends import backends
 from tests.hooked import Hooked
 from tests.journeys.recording_queue import RecordingQueue
 from tests.journeys.skewed_workers import LEASE, MINUTE, SETTINGS, Mail, SkewedWorkers
@@ -67,7 +67,7 @@ def pass_at(store):
         clock = TurnedClock(now)
         queue = RecordingQueue(clock)
         settings = Settings(clock_skew=SKEW)
-        scanner = DueScanner(store, queue, MemoryRoutes([]), clock=clock, settings=settings)
+        scanner = DueScanner(backends(store, queues=queue, clock=clock, settings=settings))
         window = DueWindow("test", row.due_shard, None, now)
         result, _ = scanner.wake([window], stop_at=now + MINUTE)
         assert result.sent == len(queue.sent)

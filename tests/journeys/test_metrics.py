@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Fatal, Payload, Run, every
-from duetime.memory.undelivered import MemoryUndelivered
+from duetime.memory.keyed_items import MemoryItems
 from duetime.model.action import Status
 from duetime.model.change import Change
 from duetime.model.metric import Metric, Unit
-from duetime.ports.undelivered import UndeliveredHandlerPorts
+from duetime.ports.undelivered import UndeliveredHandlerPorts, UndeliveredStore
 from duetime.settings import Settings
 from duetime.telemetry.transition_log import transition_of
 from duetime.testing import RecordedMetrics, SimulatedCloud, TurnedClock, WorkerDied
@@ -181,7 +181,7 @@ class TestThePasses:
 
 
 def test_stored_undelivered_inputs_are_counted():
-    metrics, undelivered, clock = RecordedMetrics(), MemoryUndelivered(), TurnedClock(NOON)
+    metrics, undelivered, clock = RecordedMetrics(), UndeliveredStore(MemoryItems()), TurnedClock(NOON)
     ports = UndeliveredHandlerPorts(None, None, None, None, undelivered, None, None)
     handler = UndeliveredHandler(ports, None, None, None, clock=clock, settings=Settings(), meter=metrics)
     handler(Unreadable(source="due-default", reason="no JSON", body="][", at=NOON, number="1"))

@@ -7,10 +7,9 @@ import pytest
 from moto.ecs.models import ecs_backends
 
 from duetime import App
-from duetime.settings import Settings
 from duetime.targets import with_targets
+from duetime.targets.executions import calls_of
 from duetime.targets.grants import Grants
-from duetime.targets.run_execution import calls_of
 from duetime.targets.status_events import StatusEvents
 from duetime.testing import SimulatedCloud
 from examples.nightly_report import make_cluster, register
@@ -23,15 +22,7 @@ class Nights:
         grant = make_cluster()
         self.cloud = SimulatedCloud(with_targets(App(), [grant]), start=EVENING)
         register(self.cloud.scheduler)
-        self._events = StatusEvents(
-            Grants((grant,)),
-            calls_of,
-            dict,
-            store=self.cloud.memory.store,
-            jobs=lambda: self.cloud.memory.job_store,
-            clock=self.cloud.clock,
-            settings=Settings(),
-        )
+        self._events = StatusEvents(Grants((grant,)), calls_of, dict, self.cloud.memory.backends)
 
     def tasks(self, status="RUNNING"):
         ecs = boto3.client("ecs")

@@ -31,7 +31,7 @@ def ref(recorded):
 
 
 def versions(memory, jobs):
-    return JobVersions(memory.backends.store, jobs, clock=memory.clock, settings=memory.settings)
+    return JobVersions(replace(memory.backends, jobs=jobs))
 
 
 def never(*_given, **_more):

@@ -8,17 +8,14 @@ import pytest
 
 from duetime import App, Payload, Run
 from duetime.errors import AlreadyCommitted
-from duetime.jobs.end_hand_over import EndHandOver
 from duetime.model.action import Status
 from duetime.model.change import Change
 from duetime.model.hand_over import HandedOver, Progress
 from duetime.model.run import RunCancelled
-from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
 from duetime.testing.turned_clock import TurnedClock
-from duetime.wakeups.after_hand_over import AfterHandOver
-from duetime.worker.checkpoints import RunCheckpoints
-from duetime.worker.commit import CommitStage
+from duetime.wakeups.follow import AfterHandOver
+from duetime.worker.end_run import CommitStage, RunCheckpoints
 from duetime.worker.hand_over import HandOverRun, RunExternalWork
 from duetime_contract.slots import holding
 from duetime_contract.specimens import (
@@ -32,6 +29,7 @@ from duetime_contract.specimens import (
     running,
     stored_row,
 )
+from tests.backends import backends
 from tests.slots import NoQueues
 
 CLOCK = TurnedClock(NOON)
@@ -95,8 +93,7 @@ def test_a_run_whose_commit_is_in_doubt_stores_no_checkpoint(store, run):
 @pytest.mark.parametrize("is_current", [True, False])
 def test_a_run_of_a_region_that_is_no_longer_active_hands_nothing_over(store, run, is_current):
     region = SimpleNamespace(is_current=lambda _fence: is_current)
-    end_hand_over = EndHandOver(store, None, settings=Settings())
-    terms = HandOverRun(store, region, CLOCK, end_hand_over)(run, HandedOver(HOUR))
+    terms = HandOverRun(backends(store, clock=CLOCK), region)(run, HandedOver(HOUR))
     assert (terms is not None) is is_current
     assert stored_row(store, run.ref).is_handed_over is is_current
 
@@ -123,5 +120,5 @@ def test_the_end_of_a_hand_over_wakes_what_waits_for_its_slot(store):
     handed_over = stored_row(store, run.ref)
     store.settle(run, end(Status.EXECUTED))
     change = Change(handed_over, stored_row(store, run.ref))
-    AfterHandOver(queues, queues, clock=CLOCK)([change])
+    AfterHandOver(backends(store, sends=queues, clock=CLOCK))([change])
     assert [send.message.ref for send in queues.sent] == [run.ref]

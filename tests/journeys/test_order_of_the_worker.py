@@ -13,9 +13,8 @@ from duetime.model.work_pause import PauseScope, WorkPause
 from duetime.ports.wakeups import Delivery, Send
 from duetime.settings import Made, Settings
 from duetime.wakeups.due_messages import message_of
-from duetime.worker.execution import begun
 from duetime.worker.heartbeat import Heartbeat, WatchedRun, visibility
-from duetime.worker.worker import DeliveryResult
+from duetime.worker.worker import DeliveryResult, begun
 from tests.hooked import Hooked
 from tests.journeys.conftest import NOON
 from tests.journeys.skewed_workers import HOUR, LEASE, MINUTE, SETTINGS, TICK, Mail, SkewedWorkers
@@ -49,11 +48,10 @@ def between_read_and_claim(skewed, does):
     skewed.ref = skewed.scheduler.schedule(Mail(), at=-MINUTE, concurrency_key="printer").ref
     store = Hooked(skewed.cloud.backends.store)
 
-    def claim_row(_method, row, _claimed):
+    def claim(_method, row, _terms):
         does(store, row)
-        return False
 
-    store.hooks["claim_row"] = claim_row
+    store.hooks["claim"] = claim
     skewed.cloud.backends = replace(skewed.cloud.backends, store=store)
     return skewed.worker("first")
 
@@ -101,8 +99,8 @@ def test_a_run_is_renewed_until_its_deadline_and_no_longer(skewed, late):
     beaten = []
 
     def lasts(_name):
-        row, backends = skewed.row, skewed.cloud.backends
-        heartbeat = Heartbeat(backends.store, backends.queues, clock=skewed.clock, settings=SETTINGS)
+        row = skewed.row
+        heartbeat = Heartbeat(replace(skewed.cloud.backends, clock=skewed.clock, settings=SETTINGS))
         deadline = NOON + SETTINGS.heartbeat
         delivery = Delivery(message_of(row), NOON, "first")
         run = WatchedRun(row, threading.Event(), deadline, delivery, "default", since=began, renewed=began)

@@ -6,26 +6,27 @@ from datetime import timedelta
 import pytest
 
 from duetime.errors import BackendUnavailable
-from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
+from duetime.memory.notes import MemoryRoutes
 from duetime.model.manifest import Manifest
 from duetime.model.new_action import new_action
 from duetime.settings import Settings
-from duetime.wakeups.deep_sweep import DeepSweep
-from duetime.wakeups.due_scanner import PAGE, DueScanner
-from duetime.wakeups.sweep import Sweep, bands
+from duetime.wakeups.assembly import Steps
+from duetime.wakeups.due_scanner import PAGE
+from duetime.wakeups.sweep import bands
+from tests.backends import backends
 from tests.journeys.conftest import NOON, Charge
 
 MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
-def waker(store, queue, clock):
-    return DueScanner(store, queue, MemoryRoutes([]), clock=clock, settings=Settings())
+def steps(store, queue, clock):
+    return Steps(backends(store, queues=queue, clock=clock))
 
 
 @pytest.fixture
-def sweep(waker, clock):
-    return Sweep(waker, MemoryBookmarks(), clock=clock, settings=Settings())
+def sweep(steps):
+    return steps.sweep
 
 
 @pytest.fixture
@@ -166,10 +167,10 @@ def test_shards_whose_reads_hang_starve_no_other(sweep, queue, reads, overdue, c
 def test_rows_of_a_type_whose_queue_vanished_block_no_others(overdue, store, queue, clock):
     queue.missing, reported = "mails", []
     routes = MemoryRoutes([Manifest("mails", {"remind": 1})])
-    waker = DueScanner(store, queue, routes, clock=clock, settings=Settings(), report_stuck=reported.append)
+    steps = Steps(backends(store, queues=queue, routes=routes, clock=clock), report_stuck=reported.append)
     good = overdue(320, timedelta(minutes=7), shard="3")
     lost = overdue(89, timedelta(minutes=8), shard="3", type="remind")
-    passed = Sweep(waker, MemoryBookmarks(), clock=clock, settings=Settings())(stop_at=NOON + MINUTE)
+    passed = steps.sweep(stop_at=NOON + MINUTE)
     assert sorted(queue.sent) == sorted(good)
     assert (passed.sent, passed.failed_shards, passed.is_complete) == (320, (), True)
     assert [(aside.queue, aside.number) for aside in passed.set_aside] == [("mails", 89)]
@@ -177,15 +178,15 @@ def test_rows_of_a_type_whose_queue_vanished_block_no_others(overdue, store, que
         "89 actions of the queue 'mails' cannot be sent: SQS refuses: no queue is named 'mails'. Deploy again"
     ]
     queue.missing = None
-    DeepSweep(waker, MemoryBookmarks(), clock=clock, settings=Settings())(stop_at=NOON + MINUTE)
+    steps.deep_sweep(stop_at=NOON + MINUTE)
     assert set(lost) <= set(queue.sent)
 
 
-def test_the_catch_up_sends_all_overdue_rows_and_stops_when_its_time_is_over(waker, queue, overdue, clock):
+def test_the_catch_up_sends_all_overdue_rows_and_stops_when_its_time_is_over(steps, queue, overdue, clock):
     many = overdue(8 * PAGE, timedelta(days=3), shard="0")
     rows = many + overdue(10, timedelta(minutes=6), shard="1")
     early = overdue(5, timedelta(minutes=1))
-    catch_up = DeepSweep(waker, MemoryBookmarks(), clock=clock, settings=Settings())
+    catch_up = steps.deep_sweep
     queue.takes = timedelta(seconds=1)
     passes = [catch_up(stop_at=clock.now() + timedelta(seconds=25)) for _ in range(2)]
     assert [result.is_complete for result in passes] == [False, False]
@@ -196,9 +197,9 @@ def test_the_catch_up_sends_all_overdue_rows_and_stops_when_its_time_is_over(wak
     assert not set(early) & set(queue.sent)
 
 
-def test_passes_read_nothing_while_the_switch_is_off(waker, queue, overdue, clock):
+def test_passes_read_nothing_while_the_switch_is_off(store, queue, overdue, clock):
     overdue(3, timedelta(hours=1))
-    off = Settings(enabled=False)
-    for step in (Sweep, DeepSweep):
-        passed = step(waker, MemoryBookmarks(), clock=clock, settings=off)(stop_at=NOON + MINUTE)
+    off = Steps(backends(store, queues=queue, clock=clock, settings=Settings(enabled=False)))
+    for step in (off.sweep, off.deep_sweep):
+        passed = step(stop_at=NOON + MINUTE)
         assert (passed.sent, queue.sent) == (0, [])

@@ -7,7 +7,7 @@ from duetime.ids import new_action_id
 from duetime.model.action import Status
 from duetime.model.work_pause import PauseScope, WorkPause
 from duetime.testing import Faults
-from duetime.testing.two_regions import SECOND, TwoRegions
+from duetime_faults.two_regions import SECOND, TwoRegions
 
 HOUR = timedelta(hours=1)
 

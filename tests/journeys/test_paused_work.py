@@ -10,7 +10,7 @@ from duetime.model.action import SkipReason, Status
 from duetime.model.metric import Metric
 from duetime.model.work_pause import PausableWork, PauseScope, WorkPause, work_of
 from duetime.retry import RetryPolicy
-from duetime.testing import SimulatedCloud
+from duetime.testing import InvariantBroken, SimulatedCloud
 from tests.journeys.shop import SCHEMA
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -403,6 +403,21 @@ def test_what_waits_runs_minutes_after_its_instant_though_all_messages_are_lost_
     assert len(times_of(ran)) == 20
     ages = cloud.metrics.values(Metric.OLDEST_DUE_AGE)
     assert max(ages, default=0) < 15 * 60  # from its instant, as the pause does not count
+
+
+@pytest.mark.parametrize("length", [None, 4 * HOUR])
+@pytest.mark.parametrize(
+    ("scope", "name"),
+    [(PauseScope.TYPE, "letter"), (PauseScope.RATE_KEY, "ann"), (PauseScope.WORKER, "default")],
+)
+def test_a_check_of_the_cloud_admits_what_a_pause_holds_and_nothing_else(cloud, scope, name, length):
+    pause(cloud, scope, name, length=length)
+    cloud.scheduler_for("acme").schedule(Letter(to="ann"), at=MINUTE)
+    cloud.advance(3 * HOUR)
+    cloud.check()
+    cloud.memory.items.partitions.clear()
+    with pytest.raises(InvariantBroken, match=r"is pending since 03-01 12:01:00 \(invariant 2\)"):
+        cloud.check()
 
 
 def work_at(number):

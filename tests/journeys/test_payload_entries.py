@@ -1,10 +1,12 @@
 """Each way of scheduling rejects a payload that would arrive as another, and knows an equal one again."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
-from pydantic import Field
+from pydantic import Field, field_serializer, field_validator
 
 from duetime import App, Order, Payload, Registration, every
 from duetime.errors import DeclarationError, IdempotencyConflict, InvalidPayload
@@ -103,3 +105,36 @@ def test_an_equal_payload_has_the_same_key_whatever_its_order(app, cloud):
         assert scheduler.schedule(over_http, at=SOON, idempotency_key="k").id == first.id
     with pytest.raises(IdempotencyConflict):
         scheduler.schedule(Index(documents={"tea"}), at=SOON, idempotency_key="k")
+
+
+class Price(Payload):
+    amount: Decimal
+    since: datetime
+    tags: frozenset[str]
+
+    @field_validator("tags", mode="before")
+    @classmethod
+    def of_text(cls, tags):
+        return tags.split(",") if isinstance(tags, str) else tags
+
+    @field_serializer("tags")
+    def as_text(self, tags):
+        return ",".join(tags)
+
+
+def test_a_payload_whose_json_differs_has_the_same_key_if_it_is_equal_part_by_part(cloud):
+    noon, tags = datetime(2027, 3, 1, 12, tzinfo=UTC), [*frozenset({"tea", "milk", "salt"})]
+    scheduler = cloud.scheduler
+    joined = Price(amount=Decimal("1.10"), since=noon, tags=frozenset(tags))
+    first = scheduler.schedule(joined, at=SOON, idempotency_key="k")
+    text = {"amount": "1.1", "since": "2027-03-01T13:00:00+01:00", "tags": ",".join(reversed(tags))}
+    repeat = Price.model_validate(text)
+    assert repeat.to_json() != joined.to_json()
+    assert scheduler.schedule(repeat, at=SOON, idempotency_key="k").id == first.id
+    [of_many] = scheduler.schedule_many([Order(repeat, at=SOON, idempotency_key="k")])
+    assert of_many.id == first.id
+    in_paris = repeat.model_copy(update={"since": noon.astimezone(ZoneInfo("Europe/Paris"))})
+    assert scheduler.schedule(in_paris, at=SOON, idempotency_key="k").id == first.id
+    for change in ({"amount": "1.11"}, {"since": noon + SOON}, {"tags": "tea"}):
+        with pytest.raises(IdempotencyConflict):
+            scheduler.schedule(Price.model_validate(text | change), at=SOON, idempotency_key="k")

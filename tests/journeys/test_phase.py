@@ -13,23 +13,28 @@ from hypothesis import strategies as st
 from duetime.cost import units
 from duetime.ids import TenantId, new_action_id
 from duetime.instant import due_time
-from duetime.lambdas.passes import PassSteps
-from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
-from duetime.memory.wakes import MemoryTimers
 from duetime.model.action import ActionRef
 from duetime.model.change import Change
 from duetime.model.new_action import new_action
-from duetime.ports.meter import UNMETERED
 from duetime.ports.wakeups import DueMessage
 from duetime.settings import Made, Settings
 from duetime.testing import Faults, SimulatedCloud, TurnedClock
 from duetime.wakeups.arm import CALLS_AT_ONCE, FULL_BATCH, Arm
+from duetime.wakeups.assembly import Steps
 from duetime.wakeups.dispatch import Dispatch
-from duetime.wakeups.due_messages import delay_until, send_wakes
-from duetime.wakeups.due_scanner import PAGE, DueScanner, ScanResult
-from duetime.wakeups.phase import CALLS_IN_TURN, CALLS_OF_A_PHASE, GROUP, WHEEL_SLEEPS, PhaseSleep
-from duetime.wakeups.wheel import Wheel
+from duetime.wakeups.due_messages import (
+    CALLS_IN_TURN,
+    CALLS_OF_A_PHASE,
+    GROUP,
+    WHEEL_SLEEPS,
+    PhaseSleep,
+    delay_until,
+    send_wakes,
+)
+from duetime.wakeups.due_scanner import PAGE, ScanResult
+from duetime.wakeups.pass_parts import sweep
+from tests.backends import backends
 from tests.journeys.conftest import NOON, Charge
 
 MS, SECOND, MINUTE = timedelta(milliseconds=1), timedelta(seconds=1), timedelta(minutes=1)
@@ -89,8 +94,8 @@ def store():
 
 
 def arm_of(store, queue, clock, map_=map, **settings):
-    ports = (store, queue, MemoryTimers(), MemoryRoutes([]), MemoryBookmarks())
-    return Arm(*ports, clock=clock, settings=Settings(**settings), in_phase=True, map_=map_)
+    over = backends(store, queues=queue, clock=clock, settings=Settings(**settings))
+    return Arm(over, in_phase=True, parallel_map=map_)
 
 
 def pending(clock, *due, since=timedelta(0)):
@@ -177,7 +182,7 @@ def test_a_far_action_gets_its_timer_without_a_sleep(store, queue, clock):
 
 def test_dispatch_sleeps_until_the_phase_of_its_timer(queue, clock):
     [action] = pending(clock, NOON + 40 * SECOND + 900 * MS)
-    dispatch = Dispatch(queue, MemoryRoutes([]), clock=clock, settings=Settings(), in_phase=True)
+    dispatch = Dispatch(backends(queues=queue, clock=clock), in_phase=True)
     delay = dispatch(DueMessage(ref=action.ref, type=action.type, due_at=action.due_at, generation=0))
     assert delay in {39, 40}
     assert are_in_phase(queue)
@@ -195,9 +200,8 @@ def test_nothing_sleeps_for_fewer_messages_than_are_worth_it(store, queue, clock
 def turned(store, queue, clock, rows):
     for action in rows:
         store.put(action)
-    settings = WHEEL
-    scanner = DueScanner(store, queue, MemoryRoutes([]), clock=clock, settings=settings, in_phase=True)
-    passed = Wheel(scanner, MemoryBookmarks(), clock=clock, settings=settings)(stop_at=clock.now() + MINUTE)
+    steps = Steps(backends(store, queues=queue, clock=clock, settings=WHEEL), in_phase=True)
+    passed = steps.wheel(stop_at=clock.now() + MINUTE)
     assert passed.sent == len(queue.arrivals) == len(rows)
 
 
@@ -219,8 +223,7 @@ def test_a_turn_of_the_wheel_sleeps_for_ten_seconds_at_most(store, queue, clock)
 def test_a_turn_that_goes_on_where_one_was_cut_short_does_not_sleep(store, queue, clock):
     for action in (rows := pending(clock, *[NOON + 10 * MINUTE] * 2 * PAGE)):
         store.put(replace(action, due_shard="7"))
-    scanner = DueScanner(store, queue, MemoryRoutes([]), clock=clock, settings=WHEEL, in_phase=True)
-    wheel = Wheel(scanner, MemoryBookmarks(), clock=clock, settings=WHEEL)
+    wheel = Steps(backends(store, queues=queue, clock=clock, settings=WHEEL), in_phase=True).wheel
     assert not wheel(stop_at=clock.now() + 100 * MS).is_complete
     slept = clock.slept
     assert wheel(stop_at=clock.now() + MINUTE).is_complete
@@ -242,9 +245,9 @@ def test_threads_share_a_phase_until_its_calls_are_taken(clock):
 def test_a_pass_has_the_time_that_the_wheel_sleeps(shop):
     cloud, shares = SimulatedCloud(shop.app, start=NOON), []
     clock = TurnedClock(NOON)
-    passes = PassSteps(cloud.memory.backends, WHEEL, clock, UNMETERED)
-    passes._steps.wheel = lambda stop_at: shares.append(stop_at - clock.now()) or ScanResult()
-    passes.sweep(NOON + 50 * SECOND)
+    steps = Steps(replace(cloud.memory.backends, settings=WHEEL, clock=clock))
+    steps.wheel = lambda stop_at: shares.append(stop_at - clock.now()) or ScanResult()
+    sweep(steps, NOON + 50 * SECOND)
     cloud.close()
     assert shares[0] >= WHEEL_SLEEPS
 

@@ -1,5 +1,6 @@
 """Jobs that cannot be maintained wait for longer after each failure, and delay no other tenant's."""
 
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
@@ -188,7 +189,8 @@ def test_in_fresh_processes_a_job_about_which_all_calls_hang_delays_the_others_b
     known._maintain._jobs = jobs
     for _ in range(6):
         minute = cloud.now
-        fresh = MaintainDueJobs(jobs, known._maintain, clock=cloud.memory.clock, pauses=known._pauses)
+        seen = replace(cloud.memory.backends, jobs=jobs)
+        fresh = MaintainDueJobs(seen, known._maintain, pauses=known._pauses)
         fresh(stop_at=cloud.now + timedelta(seconds=10))
         cloud.memory.clock.wait_until(minute + timedelta(minutes=1))
     for ref in others:

@@ -6,18 +6,19 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Order, Payload, RetryPolicy, Run, Scheduler, every, on_event
-from duetime._quota_words import QUOTAS
+from duetime._setting_fields import QUOTAS
 from duetime.actions.order import ScheduleResult
 from duetime.actions.usage_quotas import UsageQuotas
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.embedded.cloud import MemoryCloud
 from duetime.errors import BackendUnavailable, IdempotencyConflict, QuotaExceeded, SettingsError
 from duetime.ids import TenantId
 from duetime.jobs.register import Registration
 from duetime.jobs.token_buckets import TokenBuckets
-from duetime.memory.usage import MemoryUsageCounts
+from duetime.memory.keyed_items import MemoryItems
 from duetime.model.action import SkipReason
 from duetime.model.quota import Quota, limit_of
 from duetime.model.usage import Usage
+from duetime.ports.usage import UsageCounts
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, TurnedClock
 from tests.api.conftest import NOW
@@ -172,11 +173,11 @@ def test_payload_bytes_beyond_the_quota_are_rejected_until_the_next_day():
 
 
 def test_a_count_that_cannot_be_read_limits_nothing():
-    class Unreadable(MemoryUsageCounts):
+    class Unreadable(UsageCounts):
         def read(self, *_):
             raise BackendUnavailable("DynamoDB", "no right")
 
-    quota = UsageQuotas(Unreadable(), TurnedClock(NOW), Settings(quotas={"acme": "pending=0"}))
+    quota = UsageQuotas(Unreadable(MemoryItems()), TurnedClock(NOW), Settings(quotas={"acme": "pending=0"}))
     quota.take(ACME, Usage(pending=5, payload_bytes=10))
 
 

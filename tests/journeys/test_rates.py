@@ -9,7 +9,7 @@ import pytest
 
 from duetime import App, Batch, Order, Payload, Rate, Retry, RetryPolicy, Run, Status
 from duetime.errors import DeclarationError, InvalidIdentifier, Unsupported
-from duetime.jobs.known_limits import KnownLimits
+from duetime.jobs.trusted_reading import KnownLimits
 from duetime.model.metric import Metric
 from duetime.model.rate_limit import HIGHEST_RATE, LARGEST_BURST, RateLimit, bucket_of
 from duetime.ports.rate_limits import NoSetLimits, SetLimit

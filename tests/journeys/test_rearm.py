@@ -6,13 +6,13 @@ from datetime import timedelta
 import pytest
 
 from duetime.instant import text
-from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
+from duetime.memory.notes import MemoryBookmarks
 from duetime.model.new_action import new_action
 from duetime.settings import Settings
-from duetime.wakeups.arm import Arm
-from duetime.wakeups.due_scanner import DueScanner
-from duetime.wakeups.timer_budget import LATEST, WITHOUT_TIMERS
-from duetime.wakeups.wheel import PAUSE, Rearm, Wheel
+from duetime.wakeups.arm import LATEST, WITHOUT_TIMERS
+from duetime.wakeups.assembly import Steps
+from duetime.wakeups.wheel import PAUSE
+from tests.backends import backends
 from tests.journeys.conftest import NOON, Charge
 from tests.journeys.test_hanging_eventbridge import Timers
 
@@ -33,18 +33,12 @@ def bookmarks():
 @pytest.fixture
 def steps(store, queue, timers, bookmarks, clock):
     """Return a turn with the setting `wheel`, then a turn and a re-arming with the setting `eventbridge`."""
-    routes, before, after = MemoryRoutes(), Settings(timers="wheel"), Settings()
-
-    def wheel(settings):
-        return Wheel(
-            DueScanner(store, queue, routes, clock=clock, settings=settings),
-            bookmarks,
-            clock=clock,
-            settings=settings,
-        )
-
-    arm = Arm(store, queue, timers, routes, bookmarks, clock=clock, settings=after)
-    return wheel(before), wheel(after), Rearm(store, arm, bookmarks, clock=clock)
+    given = {"queues": queue, "timers": timers, "bookmarks": bookmarks, "clock": clock}
+    before, after = (
+        Steps(backends(store, settings=settings, **given))
+        for settings in (Settings(timers="wheel"), Settings())
+    )
+    return before.wheel, after.wheel, after.rearm
 
 
 @pytest.fixture
@@ -123,8 +117,8 @@ def test_a_rearming_that_a_deploy_interrupted_begins_anew(steps, put, clock, tim
 def test_a_wheel_that_is_off_sends_nothing_and_goes_on_where_it_stopped(store, put, clock, queue, bookmarks):
     def turn(*, enabled):
         settings = Settings(timers="wheel", enabled=enabled)
-        scanner = DueScanner(store, queue, MemoryRoutes(), clock=clock, settings=settings)
-        Wheel(scanner, bookmarks, clock=clock, settings=settings)(stop_at=clock.now() + A_PASS)
+        over = backends(store, queues=queue, bookmarks=bookmarks, clock=clock, settings=settings)
+        Steps(over).wheel(stop_at=clock.now() + A_PASS)
         return queue.sent
 
     [soon] = put(10 * MINUTE)
@@ -135,9 +129,9 @@ def test_a_wheel_that_is_off_sends_nothing_and_goes_on_where_it_stopped(store, p
 
 def test_with_timers_a_wheel_that_is_off_costs_no_write(store, queue, bookmarks, clock):
     settings = Settings(enabled=False)
-    scanner = DueScanner(store, queue, MemoryRoutes(), clock=clock, settings=settings)
+    over = backends(store, queues=queue, bookmarks=bookmarks, clock=clock, settings=settings)
     bookmarks.write = lambda *given: pytest.fail(f"it writes {given}")
-    Wheel(scanner, bookmarks, clock=clock, settings=settings)(stop_at=clock.now() + A_PASS)
+    Steps(over).wheel(stop_at=clock.now() + A_PASS)
 
 
 class Dying:

@@ -14,12 +14,12 @@ from duetime.model.predecessors import Predecessors
 from duetime.ports.actions import DamagedRow
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from duetime.testing.turned_clock import TurnedClock
-from duetime.wakeups.count_batch import CountBatch
+from duetime.wakeups.assembly import Steps
+from duetime.wakeups.count_batch import CountBatch, Release
 from duetime.wakeups.follow import Follow, SweepHeld
-from duetime.wakeups.release import Release
 from duetime_contract.batches import held
 from duetime_contract.specimens import NOON, fresh, put, scheduled, stored_row
+from tests.backends import backends
 from tests.hooked import Hooked
 
 MINUTE = timedelta(minutes=1)
@@ -38,7 +38,7 @@ def test_an_action_stays_held_while_the_row_of_a_predecessor_is_damaged(store):
         return []
 
     hooked.hooks["get_rows"] = reads
-    release = Release(hooked, clock=TurnedClock(NOON), settings=Settings())
+    release = Release(backends(hooked))
     assert not release(row.ref)
     assert stored_row(store, row.ref) == row
     del hooked.hooks["get_rows"]
@@ -89,8 +89,7 @@ def test_a_record_of_a_complete_batch_releases_again_what_an_earlier_process_lef
         store = cloud.memory.store
         assert store.find_batch(ref).state is BatchState.COMPLETE
         assert cloud.reports == []
-        release = Release(store, clock=cloud.clock, settings=Settings())
-        count = CountBatch(store, release, clock=cloud.clock, settings=Settings())
+        count = Steps(backends(store, clock=cloud.clock)).count_batch
         count.wake(ref, stop_at=cloud.now + MINUTE)
         cloud.advance(MINUTE)
     assert len(cloud.reports) == 1
@@ -109,7 +108,7 @@ def test_a_count_releases_what_waits_for_the_batch_only_after_its_own_write(clou
     if not is_written:
         store.hooks["change_batch"] = lambda *_given: False
     release = lambda ref, **_: released.append(ref.id)  # noqa: E731
-    count = CountBatch(store, release, clock=cloud.clock, settings=Settings())
+    count = CountBatch(backends(store, clock=cloud.clock), release)
     count.sweep(ref, stop_at=cloud.now + MINUTE)
     batch = cloud.memory.store.find_batch(ref)
     assert batch.state is (BatchState.COMPLETE if is_written else BatchState.RUNNING)
@@ -118,7 +117,7 @@ def test_a_count_releases_what_waits_for_the_batch_only_after_its_own_write(clou
 
 @pytest.fixture
 def release(store):
-    return Release(store, clock=TurnedClock(NOON), settings=Settings())
+    return Release(backends(store))
 
 
 def test_only_a_held_action_is_released(store, release):

@@ -3,7 +3,7 @@
 import pytest
 
 from duetime import App, daily, every
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.embedded.cloud import MemoryCloud
 from duetime.model.action import Status
 from tests.journeys.recorded_job import DAY, HOUR, MIDNIGHT, MINUTE, RecordedJob, accounts, at, grid
 

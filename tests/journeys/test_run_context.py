@@ -23,7 +23,7 @@ from duetime.settings import Settings
 from duetime.telemetry.spans import TraceSpan
 from duetime.testing import SimulatedCloud
 from duetime.wakeups.due_messages import message_of
-from duetime.worker import run_context
+from duetime.worker import run_handler
 from tests.functions.conftest import Context, sample
 
 WHO = ContextVar("who", default="nobody")
@@ -173,11 +173,11 @@ def test_a_run_waits_for_an_import_of_powertools_that_another_thread_has_begun(m
         "class LambdaPowertoolsFormatter: ...\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(run_context, "_POWERTOOLS", "slow_formatter")
+    monkeypatch.setattr(run_handler, "_POWERTOOLS", "slow_formatter")
     with ThreadPoolExecutor(2) as pool:
         imported = pool.submit(import_module, "slow_formatter")
         assert ENTERED.wait(60)
-        ran = pool.submit(run_context.isolated, lambda: "ran", TraceSpan())
+        ran = pool.submit(run_handler.isolated, lambda: "ran", TraceSpan())
         done, _ = wait([ran], timeout=0.2)
         GO.set()
         assert not done

@@ -5,8 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime.model.action import Status
-from duetime.model.transition import started
-from duetime.testing.turned_clock import TurnedClock
+from duetime.model.lease import Claimed
 from duetime.worker.claim_results import ClaimWon, Waiting
 from duetime.worker.pass_slots import PassSlots
 from duetime_contract.slots import holders, holding, keyed, move_of, slots_of, take
@@ -21,6 +20,7 @@ from duetime_contract.specimens import (
     stored_row,
     terms,
 )
+from tests.backends import backends
 from tests.hooked import Hooked
 from tests.slots import NoQueues, claim_of
 
@@ -28,13 +28,13 @@ from tests.slots import NoQueues, claim_of
 def test_a_claim_whose_slot_was_evicted_after_its_take_begins_no_run(store):
     action, other, hooked = keyed(store), keyed(store), Hooked(store)
 
-    def evicted(claim_row, row, claimed):
-        del hooked.hooks["claim_row"]
+    def evicted(claim, row, claim_terms):
+        del hooked.hooks["claim"]
         assert store.evict(move_of(store, row), row)
         assert take(store, other)
-        return claim_row(row, claimed)
+        return claim(row, claim_terms)
 
-    hooked.hooks["claim_row"] = evicted
+    hooked.hooks["claim"] = evicted
     assert isinstance(claim_of(hooked).with_slot(action, terms()), Waiting)
     assert stored_row(store, action.ref).status is Status.PENDING
     assert (holders(store), slots_of(store).waiting) == ({other.id}, (action.id,))
@@ -48,7 +48,7 @@ def test_a_slot_whose_token_a_lost_take_over_has_renewed_is_freed_all_the_same(s
     assert slots_of(store).holders == {run.id: run.fence}
     assert store.wait_for_slot(other, slots_of(store))
     store.settle(run, end(status))
-    PassSlots(store, queues, queues, clock=TurnedClock(NOON), skew=SKEW).free(run, 0)
+    PassSlots(backends(store, sends=queues)).free(run, 0)
     assert slots_of(store).holders == {other.id: other.fence}
     assert [send.message.ref for send in queues.sent] == [other.ref]
 
@@ -79,6 +79,6 @@ def test_a_holder_whose_lease_lives_keeps_its_slot_for_any_time(store):
     holder, other = keyed(store), keyed(store)
     assert take(store, holder)
     now = NOON + 30 * MINUTE
-    assert store.claim_row(holder, started(holder, terms(now)))
+    assert isinstance(store.claim(holder, terms(now)), Claimed)
     assert isinstance(claim_of(store, now=now).with_slot(other, terms(now)), Waiting)
     assert holders(store) == {holder.id}

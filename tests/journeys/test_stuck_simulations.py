@@ -1,13 +1,15 @@
 """A simulation that makes no progress raises an error; it never hangs."""
 
+import sys
 import threading
 from datetime import timedelta
 
 import pytest
 
 from duetime import App, Payload, Run, every
-from duetime.errors import BackendUnavailable
-from duetime.testing import Faults, SimulatedCloud, SimulationStuck, faulty_cloud, journey, processes
+from duetime.errors import BackendUnavailable, Unsupported
+from duetime.testing import Faults, SimulatedCloud, SimulationStuck, journey
+from duetime_faults import faulty_cloud, processes
 
 
 class Note(Payload):
@@ -33,8 +35,22 @@ def test_turns_that_change_nothing_at_one_instant_raise(monkeypatch, faults):
     monkeypatch.setattr(journey, "MOST_TURNS", 50)
     cloud = SimulatedCloud(app_of(nothing), faults=faults)
     monkeypatch.setattr(cloud.memory, "next_at", lambda: cloud.now)
-    with pytest.raises(SimulationStuck, match="have changed no row"):
+    with pytest.raises(SimulationStuck, match="and time stands"):
         cloud.advance(seconds=1)
+    cloud.close()
+
+
+@pytest.mark.parametrize("faults", [None, Faults.only(1)])
+def test_a_handler_that_schedules_itself_at_once_raises(monkeypatch, faults):
+    monkeypatch.setattr(journey, "MOST_TURNS", 50)
+    cloud = SimulatedCloud(app_of(lambda note, _: again(note)), faults=faults)
+
+    def again(note):
+        cloud.scheduler.schedule(Note(n=note.n + 1), at=timedelta(0))
+
+    again(Note())
+    with pytest.raises(SimulationStuck, match="may schedule itself at once"):
+        cloud.advance(minutes=1)
     cloud.close()
 
 
@@ -48,6 +64,12 @@ def test_many_actions_at_one_instant_are_progress(monkeypatch, faults):
     assert len(cloud.actions("executed")) == 200
     cloud.check()
     cloud.close()
+
+
+def test_faults_name_the_distribution_that_has_them(monkeypatch):
+    monkeypatch.setitem(sys.modules, "duetime_faults.faulty_cloud", None)
+    with pytest.raises(Unsupported, match="pip install duetime-contract"):
+        SimulatedCloud(app_of(nothing), faults=Faults(1))
 
 
 def test_a_process_that_waits_for_what_a_suspended_one_holds_raises(monkeypatch):

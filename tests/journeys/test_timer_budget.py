@@ -7,16 +7,15 @@ import pytest
 
 from duetime.errors import BackendUnavailable, TimerQuotaReached
 from duetime.instant import text
-from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
-from duetime.memory.store import MemoryStore
+from duetime.memory.notes import MemoryBookmarks
 from duetime.memory.wakes import MemoryTimers
 from duetime.model.change import Change
-from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud
-from duetime.wakeups import timer_budget, wheel
-from duetime.wakeups.arm import Arm
-from duetime.wakeups.timer_budget import LATEST, LULL, PERIOD, TOO_MANY, WITHOUT_TIMERS
+from duetime.wakeups import arm as arm_module
+from duetime.wakeups import wheel
+from duetime.wakeups.arm import LATEST, LULL, PERIOD, TOO_MANY, WITHOUT_TIMERS, Arm
 from duetime.wakeups.wheel import BOOKMARK, Rearm
+from tests.backends import backends
 from tests.journeys.conftest import NOON, Charge
 from tests.journeys.recording_queue import RecordingQueue
 from tests.journeys.test_hanging_eventbridge import put, raises
@@ -36,8 +35,8 @@ def timers():
 
 @pytest.fixture
 def make_arm(clock, bookmarks, timers):
-    ports = (MemoryStore(), RecordingQueue(clock), timers, MemoryRoutes([]), bookmarks)
-    return lambda most_timers=3: Arm(*ports, clock=clock, settings=Settings(), most_timers=most_timers)
+    over = backends(queues=RecordingQueue(clock), timers=timers, bookmarks=bookmarks, clock=clock)
+    return lambda most_timers=3: Arm(over, most_timers=most_timers)
 
 
 @pytest.fixture
@@ -118,7 +117,7 @@ def test_no_other_process_ends_the_week_early(clock, timers, make_arm, bookmarks
     armed(make_arm(), clock, 30 * DAY)
     assert len(timers) == 0
     bookmarks.write(BOOKMARK, {"0": text(clock.now())})
-    rearm = Rearm(MemoryStore(), make_arm(), bookmarks, clock=clock)
+    rearm = Rearm(backends(bookmarks=bookmarks, clock=clock), make_arm())
     rearm(stop_at=clock.now() + HOUR / 60)
     assert bookmarks.read(BOOKMARK)
     clock.wait_until(begun + LULL)
@@ -151,7 +150,7 @@ def frugal(shop, most_timers, **given):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_goes_wrong_while_the_wheel_begins_and_rests_all_actions_run(shop, monkeypatch, seed):
-    for module in (timer_budget, wheel):
+    for module in (arm_module, wheel):
         monkeypatch.setattr(module, "LULL", HOUR)
     cloud = frugal(shop, 1, faults=Faults(seed))
     for number, minutes in enumerate([20, 30, 60, 200, 400, 500] * 2):
@@ -166,7 +165,7 @@ def test_whatever_goes_wrong_while_the_wheel_begins_and_rests_all_actions_run(sh
 
 
 def test_many_far_actions_run_on_time_by_the_wheel_which_rests_a_lull_after_them(shop, monkeypatch):
-    for module in (timer_budget, wheel):
+    for module in (arm_module, wheel):
         monkeypatch.setattr(module, "LULL", 4 * HOUR)
     cloud = frugal(shop, 2)
     due = [HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR]

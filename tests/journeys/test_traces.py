@@ -10,13 +10,11 @@ from duetime import App, RetryPolicy, Scheduler, every
 from duetime.actions.order import Order
 from duetime.api.views import ActionView
 from duetime.errors import ActionConflict, JobNotFound
-from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.model.redaction import Redacted
-from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, TurnedClock
-from duetime.wakeups.deep_sweep import DeepSweep
-from duetime.wakeups.due_scanner import DueScanner
+from duetime.wakeups.assembly import Steps
+from tests.backends import backends
 from tests.journeys.conftest import NOON, Charge, Flaky
 from tests.journeys.recorded_job import RecordedJob
 from tests.journeys.tracing import CARRIED, is_child, one_shot, text_of
@@ -151,10 +149,8 @@ def test_a_catch_up_counts_its_messages(traced):
 
     clock, store = TurnedClock(NOON + timedelta(days=2)), MemoryStore()
     store.put_many([one_shot() for _ in range(3)])
-    waker = DueScanner(store, Queue(), MemoryRoutes([]), clock=clock, settings=Settings())
-    DeepSweep(waker, MemoryBookmarks(), clock=clock, settings=Settings())(
-        stop_at=clock.now() + timedelta(hours=1)
-    )
+    steps = Steps(backends(store, queues=Queue(), clock=clock))
+    steps.deep_sweep(stop_at=clock.now() + timedelta(hours=1))
     assert traced.one("CatchUp").attributes["duetime.sent"] == 3
 
 

@@ -6,7 +6,7 @@ from unittest.mock import patch
 import pytest
 
 from duetime import App, Payload, Rate, Run, Scheduler
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.embedded.cloud import MemoryCloud
 from duetime.errors import BackendUnavailable
 from duetime.ids import new_action_id
 from duetime.model.active_region import TRUSTED

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from duetime.local.timetable import ScheduleKey, Timetable
+from duetime.local.schedule_poller import ScheduleKey, Timetable
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 AT_ONCE = timedelta(0)

@@ -134,7 +134,7 @@ class StoreMachine(RuleBasedStateMachine):
             self._settle(run, Status.FAILED)
 
     def _claim(self, ref, requested):
-        claim = self.store.claim(ref, requested)
+        claim = self.store.claim(self.store.get(ref), requested)
         shown = self.expected[ref].claim(requested)
         assert shown == {Claimed: "claimed", LeaseHeld: "held", type(None): "nothing"}[type(claim)]
         if isinstance(claim, LeaseHeld):

@@ -5,6 +5,7 @@
     guard    an `if` that leaves the function or the loop is never taken
     operand  an operand of `and` or `or` is missing, unless only the types of the others need it
     bound    a comparison has the other bound, or another number
+    write    a write of a keyed item has no guard
     field    a field of a changed row keeps its former value
     instant  in the code of leases and claims, another instant of the function is used
 """
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from tests.mutation import steps
 from tests.mutation.steps import CallMutant, Function, functions_of, line
 
-ROOMS = (*steps.STEPS, "model")
+ROOMS = (*steps.STEPS, "model", "ports")
 """The packages whose functions decide."""
 
 BOUNDS: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -63,6 +64,8 @@ def _decisions(function: Function) -> Iterator[Change]:
         if isinstance(node, ast.If) and isinstance(node.body[-1], LEAVES):
             never = ast.BoolOp(ast.And(), [node.test, ast.Constant(False)])
             yield f"never if {line(node.test)}", node.test, never
+        elif isinstance(node, ast.keyword) and node.arg == "guard":
+            yield f"without guard={line(node.value)}", node.value, ast.Tuple([], ast.Load())
         elif isinstance(node, ast.BoolOp):
             yield from _without_operands(node)
         elif isinstance(node, ast.Compare):

@@ -7,8 +7,11 @@ SOURCE = Path(__file__).parents[2] / "src"
 KINDS = ("ConditionExpression", "KeyConditionExpression", "FilterExpression")
 MARK, HIT = "__mutation_mark__", "__mutation_hit__"
 
-ROOMS = ("aws", "worker", "wakeups", "jobs", "actions", "events", "notifications", "undelivered", "model")
-"""The packages on the roads of an action and of a job, and the facts that they decide by."""
+ROOMS = (
+    *("aws", "worker", "wakeups", "jobs", "actions", "events"),
+    *("notifications", "undelivered", "model", "ports"),
+)
+"""The packages on the roads of an action and of a job, the facts that they decide by, and keyed items."""
 
 MODULES = ("scheduler", "local.event_sources")
 """Modules beside them."""

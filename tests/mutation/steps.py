@@ -15,12 +15,16 @@ from itertools import pairwise
 from typing import Any
 
 from duetime import ports
+from duetime.ports.keyed_items import Keyed
 
 READS = frozenset(
     [
         "due",
         "get",
         "get_rows",
+        "find",
+        "page",
+        "position_of",
         "first_of_key",
         "key_slots",
         "peek",
@@ -40,7 +44,6 @@ READS = frozenset(
         "spans",
         "precision",
         "known",
-        "own",
         "owner",
         "for_tenant",
         "read",
@@ -59,6 +62,8 @@ READS = frozenset(
         "bookmarks",
         "routes",
         "pauses",
+        "clock",
+        "settings",
     ]
 )
 """The methods of ports that change nothing."""
@@ -74,9 +79,12 @@ BACK_ENDS = (
     "aws.slot_conditions",
     "aws.commits",
     "aws.payloads",
-    "aws.deliveries",
-    "aws.windows",
-    "aws.undelivered",
+    "aws.batches",
+    "aws.backfills",
+    "ports.deliveries",
+    "ports.undelivered",
+    "ports.access",
+    "ports.usage",
     "aws.job_wakes",
     "aws.timers",
     "aws.queues",
@@ -335,6 +343,6 @@ def port_methods() -> frozenset[str]:
         for thing in vars(module).values()
         if inspect.isclass(thing)
         and thing.__module__ == module.__name__
-        and getattr(thing, "_is_protocol", False)
+        and (getattr(thing, "_is_protocol", False) or issubclass(thing, Keyed))
     ]
     return frozenset(name for thing in classes for name in vars(thing) if not name.startswith("_"))

@@ -1,5 +1,7 @@
 """The conditions of DynamoDB, and their mutants."""
 
+import re
+
 import pytest
 
 from tests.mutation.condition_text import key_mutants, mutants, parse
@@ -9,8 +11,13 @@ from tests.mutation.wire import with_condition
 LEASE = "#status = :processing AND fence = :fence AND lease_until < :before"
 
 
+ONE_TERM = re.compile(r"(^|OR )\((attribute_(?:not_)?exists\([#\w]+\)|[#\w]+ (?:=|<=) :\w+)\)")
+"""A single term in brackets, which mean nothing."""
+
+
 @pytest.mark.parametrize("text", sorted({text for _, text, _ in read_conditions()}))
 def test_each_condition_of_the_source_is_read_and_written_again(text):
+    text = ONE_TERM.sub(r"\1\2", text)
     assert str(parse(str(parse(text)))) == str(parse(text))
     written = [str(parse(text)), f"({parse(text)})"]  # brackets around all of it mean nothing
     assert text.replace(" ", "").replace("(", "") in [

@@ -90,13 +90,13 @@ def test_each_decision_about_leases_slots_and_batches_has_mutants():
         "wakeups.due_scanner:DueScanner._ready_at",
         "worker.heartbeat:Heartbeat.watching",
         "actions.debounce:place_debounced",
-        "worker.claim_with_slot:ClaimOneShot._contend",
-        "worker.claim_with_slot:_is_dead",
+        "worker.claim_run:ClaimOneShot._contend",
+        "worker.claim_run:_is_dead",
         "worker.pass_slots:PassSlots.free",
-        "worker.settle:Settle._end",
+        "worker.end_run:Settle._end",
         "model.rate_limit:RateCounters.carried",
         "model.transition:settled",
-        "wakeups.release:Release._verdict",
+        "wakeups.count_batch:Release._verdict",
         "wakeups.count_batch:CountBatch._count",
     } <= mutated
 

@@ -7,17 +7,15 @@ from functools import partial
 from unittest.mock import patch
 
 from duetime.actions.hand_overs import HandOvers
-from duetime.embedded import cloud
 from duetime.errors import BackendUnavailable
 from duetime.events.publish import Publish
 from duetime.instant import LATEST
 from duetime.jobs import claim_policy
-from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.plan import Plan
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.memory import debounce as memory_debounce
 from duetime.memory.debounce import MemoryDebounceKeys
 from duetime.memory.jobs import MemoryJobStore
-from duetime.memory.notifications import MemoryDeliveries
 from duetime.memory.queries import MemoryQueries
 from duetime.memory.rates import MemoryRates
 from duetime.memory.slots import MemorySlots
@@ -27,21 +25,22 @@ from duetime.model.action import Status
 from duetime.model.debounce import DebounceHolder
 from duetime.model.expiry import Expiry
 from duetime.model.idempotency import HeldKey
-from duetime.model.lease import Applied, Rejected, Renewed, Settlement, SettleResult
+from duetime.model.lease import Applied, ClaimTerms, Rejected, Renewed, SettleResult
 from duetime.model.rate_limit import RateCounters
 from duetime.model.slots import KeySlots
+from duetime.model.swap import Guard, settleable
 from duetime.model.work_pause import WorkPause
 from duetime.notifications.notify import Notify
+from duetime.ports import changes, job_state
 from duetime.ports.actions import DuePage
+from duetime.ports.deliveries import Deliveries, SendPermit
 from duetime.ports.jobs import LockRequirement
-from duetime.ports.notifications import SendPermit
 from duetime.ports.work_pauses import NoWorkPauses
 from duetime.wakeups import pass_parts
-from duetime.wakeups.due_scanner import DueScanner
-from duetime.wakeups.due_shards import DueShards
+from duetime.wakeups.due_scanner import DueScanner, DueShards
 from duetime.worker import claim_job_run, worker
+from duetime.worker.end_run import Settle
 from duetime.worker.paused_work import PausedWork
-from duetime.worker.settle import Settle
 from tests.proof import policies, rates, world
 from tests.proof.operations import OPERATIONS, WEIGHTS, cancel_what_runs, deploy, register, trigger
 from tests.proof.pauses import BLOCK
@@ -51,23 +50,20 @@ IN_TURN, SCAN = pass_parts.in_turn, DueScanner.wake
 COALESCE, PUT_DEBOUNCED = MemoryDebounceKeys.coalesce, MemoryDebounceKeys.put_debounced
 START, AFTER_START = MemoryRates.start_within_rate, RateCounters.after_start
 TAKE = MemorySlots.take_slot
-MAY_END, RENEW = Settlement.may_end, MemoryStore.renew
-CLAIM, SETTLE, FIRST = MemoryStore.claim, MemoryStore.settle, HeldKey.first
+HOLDS, RENEW = Guard.holds, MemoryStore.renew
+SETTLE, FIRST = MemoryStore.settle, HeldKey.first
 
 
 def with_claims_of_living_leases():
-    def claim(self, ref, terms):
-        return CLAIM(self, ref, replace(terms, skew=-timedelta(days=1)))
-
-    return patch.object(MemoryStore, "claim", claim)
+    return patch.object(ClaimTerms, "may_take_over", lambda _terms, row: row.lease_until is not None)
 
 
 def without_fence():
-    def held(self, claimed):
-        row = self.get(claimed.ref)
-        return row if row is not None and row.status is Status.PROCESSING else None
+    def holds(self, stored, read, after):
+        names = [name for name in self.as_read if name != "fence" or self.status is not Status.PROCESSING]
+        return HOLDS(replace(self, as_read=tuple(names)), stored, read, after)
 
-    return patch.object(MemoryStore, "held", held)
+    return patch.object(Guard, "holds", holds)
 
 
 def without_lock():
@@ -211,8 +207,8 @@ def with_repeats_counted():
     def end(self, claimed, ref, ended, *rest):
         settle, has_lock = rest
         result = settle()
-        if result is SettleResult.SETTLED and (not has_lock or self._unlock(ref, claimed.ref)):
-            self.count(ref, ended)
+        if result is SettleResult.SETTLED:
+            self._apply(ref, job_state.count(ref, ended, claimed.ref if has_lock else None))
         return result
 
     return patch.object(MemoryJobStore, "_end", end)
@@ -238,7 +234,7 @@ def without_shares_of_a_pass():
     def in_turn(parts, stop_at, clock):
         return IN_TURN([lambda _until, part=part: part(stop_at) for part in parts], stop_at, clock)
 
-    with where_calls_hang(), patch.object(cloud, "in_turn", in_turn):
+    with where_calls_hang(), patch.object(pass_parts, "in_turn", in_turn):
         yield
 
 
@@ -292,7 +288,7 @@ def without_digests():
 
 @contextmanager
 def without_records_of_deliveries():
-    always = patch.object(MemoryDeliveries, "begin", lambda *_, **__: SendPermit.YES)
+    always = patch.object(Deliveries, "begin", lambda *_, **__: SendPermit.YES)
     with where_events_are_published(), always:
         yield
 
@@ -406,8 +402,10 @@ def with_ends_of_any_hand_over(name):
             return SettleResult.SETTLED
         return SETTLE(self, claimed, settlement)
 
-    def may_end(self, row):
-        return name == "lease" or (name == "fence" and self.completion is not None) or MAY_END(self, row)
+    def guard_of(settlement):
+        guard = settleable(settlement)
+        is_lax = settlement.completion is not None and name != "status"
+        return replace(guard, is_handed_over=None, above={}) if is_lax else guard
 
     def named(self, token, **_decision):
         return self._named(token)
@@ -416,7 +414,7 @@ def with_ends_of_any_hand_over(name):
     with (
         where_parties_hold_tokens(),
         patch.object(MemoryStore, "settle", settle),
-        patch.object(Settlement, "may_end", may_end),
+        patch.object(changes, "settleable", guard_of),
         patch.object(HandOvers, "_open_row", reads.get(name, HandOvers._open_row)),
     ):
         yield

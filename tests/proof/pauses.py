@@ -4,8 +4,7 @@ from datetime import timedelta
 from random import Random
 
 from duetime import ids
-from duetime.jobs.known_pauses import KnownPauses
-from duetime.jobs.trusted_reading import REREAD_AFTER
+from duetime.jobs.trusted_reading import REREAD_AFTER, KnownPauses
 from duetime.model.action import SkipReason, Status
 from duetime.model.work_pause import PauseScope, WorkPause, work_of
 from tests.proof.shop import Errand

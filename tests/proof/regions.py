@@ -9,7 +9,7 @@ from duetime.settings import Settings
 from duetime.testing import Faults, InvariantBroken
 from duetime.testing.invariants import broken_in
 from duetime.testing.journey import short
-from duetime.testing.two_regions import FIRST, SECOND, TwoRegions
+from duetime_faults.two_regions import FIRST, SECOND, TwoRegions
 from tests.proof.shop import CADENCES, Errand, app_of
 from tests.proof.world import LOSE_ALL, USUAL
 

@@ -26,11 +26,11 @@ from duetime.ports.wakeups import Send
 from duetime.retry import RetryPolicy
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
-from duetime.testing.faulty import READS, REPEATED
 from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.assembly import Steps
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Worker, WorkerPorts
+from duetime.worker.worker import Worker
+from duetime_faults.faulty import READS, REPEATED
 from tests.proof.settle_record import OF_RUNS, SettleRecord, Ticket
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -117,6 +117,7 @@ class SmallWorld:
         faulty = FaultyStore(self.store, self)
         backends = MemoryBackends(
             clock=self.clock,
+            settings=SETTINGS,
             store=faulty,
             jobs=MemoryJobStore(self.store, on_change=lambda _fact: None),
             queues=self.queues,
@@ -126,7 +127,7 @@ class SmallWorld:
             routes=ROUTES,
         )
         self.timers = backends.timers
-        self.steps = Steps(backends, clock=self.clock, settings=SETTINGS)
+        self.steps = Steps(backends)
         self.workers = [self.worker(backends, name) for name in ("a", "b", "c")]
         self.scheduler = self.caller(faulty)
 
@@ -141,16 +142,8 @@ class SmallWorld:
         )
 
     def worker(self, seen, name):
-        heartbeat = StillHeartbeat(seen.store, seen.queues, clock=self.clock, settings=SETTINGS)
-        ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, heartbeat)
-        return Worker(
-            APP.handler_set,
-            ports,
-            clock=self.clock,
-            settings=SETTINGS,
-            instance=name,
-            jitter_draw=lambda: 0.5,
-        )
+        heartbeat = StillHeartbeat(seen)
+        return Worker(APP.handler_set, seen, heartbeat, instance=name, jitter_draw=lambda: 0.5)
 
     def changed(self, change):
         self.record.changed(change)

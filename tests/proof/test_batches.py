@@ -18,8 +18,9 @@ from duetime.model.action import Status
 from duetime.model.batch import BatchState, Counts
 from duetime.model.lease import Applied
 from duetime.model.predecessors import Decision, Predecessors, Verdict
+from duetime.ports.batches import batch_put
 from duetime.testing import Faults, InvariantBroken, SimulatedCloud
-from duetime.wakeups import release
+from duetime.wakeups import count_batch
 from duetime.wakeups.follow import SweepHeld
 from tests.proof.failing_worlds import RemovedGuards
 from tests.proof.world import LOSE_ALL
@@ -170,7 +171,7 @@ def test_batches_complete_once_in_many_more_worlds(many_seeds):
 
 def without_the_version():
     def change_batch(self, _read, changed):
-        self._write(changed)
+        self._items.write(batch_put(changed, guard=()))
         return True
 
     return patch.object(MemoryBatches, "change_batch", change_batch)
@@ -189,7 +190,7 @@ def without_the_sweep():
 
 
 def without_waiting():
-    return patch.object(release, "decide", lambda *_: Verdict(Decision.RUN))
+    return patch.object(count_batch, "decide", lambda *_: Verdict(Decision.RUN))
 
 
 REMOVED = RemovedGuards(

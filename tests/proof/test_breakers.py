@@ -10,20 +10,21 @@ import pytest
 
 from duetime import App, Breaker, Payload, Run
 from duetime.ids import new_action_id
-from duetime.jobs.known_pauses import KnownPauses
+from duetime.jobs.trusted_reading import KnownPauses
+from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.store import MemoryStore
-from duetime.memory.work_pauses import MemoryWorkPauses
 from duetime.model.action import Status
 from duetime.model.breaker import FailureCount, pause_of_breaker
 from duetime.model.outcome import of_error
 from duetime.ports.meter import UNMETERED
+from duetime.ports.work_pauses import WorkPauses
 from duetime.retry import RetryPolicy
-from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud, TurnedClock
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.breakers import Breakers
 from duetime.worker.paused_work import PausedWork
 from duetime_contract.specimens import ACME, fresh
+from tests.backends import backends
 from tests.proof.failing_worlds import RemovedGuards
 from tests.proof.world import LOSE_ALL
 
@@ -105,7 +106,7 @@ class Probers:
     """Four processes that know one open breaker, and get messages of its type one after another."""
 
     def __init__(self, seed):
-        self.draw, self.clock, stored = Random(seed), TurnedClock(NOON), MemoryWorkPauses()  # noqa: S311 - repeatable
+        self.draw, self.clock, stored = Random(seed), TurnedClock(NOON), WorkPauses(MemoryItems())  # noqa: S311 - repeatable
         app = App()
 
         @app.action(breaker=Breaker(failures=1, within="5m", open_for=OPEN_FOR), timeout=15 * MINUTE)
@@ -117,8 +118,8 @@ class Probers:
         self.processes = []
         for _ in range(4):
             known = KnownPauses(stored, self.clock)
-            more = {"clock": self.clock, "settings": Settings(), "meter": UNMETERED}
-            probers = Breakers(stored, known, app.handlers, **more)
+            over = backends(pauses=stored, clock=self.clock)
+            probers = Breakers(over, known, app.handlers, UNMETERED)
             self.processes.append((PausedWork(known, "default"), probers))
 
     def two_probe(self):
@@ -159,13 +160,26 @@ def test_breakers_open_one_at_a_time_in_many_more_worlds(many_seeds):
 
 
 def without_the_condition_on_the_count():
-    def count_failure(self, new, opened):
-        self.failures_by_type[new.tenant_id, new.type] = new
-        if opened is not None:
-            self.begin(opened)
-        return True
+    return patch.object(WorkPauses, "count_failure", without_guards(WorkPauses.count_failure))
 
-    return patch.object(MemoryWorkPauses, "count_failure", count_failure)
+
+def without_guards(method):
+    """Return the method of a kind of items, whose writes then have no guards."""
+
+    def call(self, *args):
+        return method(type(self)(Unguarded(self._items)), *args)
+
+    return call
+
+
+class Unguarded:
+    """Items whose writes have no guards."""
+
+    def __init__(self, items):
+        self._items = items
+
+    def write(self, *writes, **options):
+        return self._items.write(*(replace(write, guard=()) for write in writes), **options)
 
 
 COUNT = "failures are counted only as they were read"
@@ -191,12 +205,7 @@ def test_of_processes_that_know_an_open_breaker_one_probes_with_many_more_seeds(
 
 
 def without_the_condition_of_a_probe():
-    def replace_anything(self, old, new):
-        del old
-        self._put(new)
-        return True
-
-    return patch.object(MemoryWorkPauses, "replace", replace_anything)
+    return patch.object(WorkPauses, "replace", without_guards(WorkPauses.replace))
 
 
 PROBE = "a probe replaces only the pause that it read"

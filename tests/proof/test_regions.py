@@ -6,9 +6,9 @@ from unittest.mock import PropertyMock, patch
 import pytest
 
 from duetime.jobs import trusted_reading
-from duetime.jobs.known_region import KnownRegion
-from duetime.testing.two_regions import FIRST, SECOND
+from duetime.jobs.trusted_reading import KnownRegion
 from duetime.wakeups.failover import Switch
+from duetime_faults.two_regions import FIRST, SECOND
 from tests.proof.failing_worlds import RemovedGuards
 from tests.proof.regions import first_broken, prove_regions
 

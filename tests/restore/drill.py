@@ -27,7 +27,7 @@ from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.assembly import Steps
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Worker, WorkerPorts
+from duetime.worker.worker import Worker
 from tests.quick_moto import items_of
 
 MINUTE = timedelta(minutes=1)
@@ -88,11 +88,9 @@ class Drill:
         """Deploy with other settings."""
         self.settings = settings
         self.backends = AwsBackends(settings, self.clock)
-        self.steps = Steps(self.backends, clock=self.clock, settings=settings)
         backends = self.backends
-        heartbeat = Heartbeat(backends.store, backends.queues, clock=self.clock, settings=settings)
-        ports = WorkerPorts(backends.store, backends.jobs, backends.queues, backends.routes, heartbeat)
-        self.work = Worker(self.app.handler_set, ports, clock=self.clock, settings=settings, instance="drill")
+        self.steps = Steps(backends)
+        self.work = Worker(self.app.handler_set, backends, Heartbeat(backends), instance="drill")
         self.scheduler = Scheduler(
             backends.store,
             tenant_id="acme",

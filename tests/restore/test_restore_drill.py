@@ -7,11 +7,12 @@ import boto3
 import pytest
 
 from duetime import Status
+from duetime.aws.backends import AwsBackends
 from duetime.aws.restored_rows import HELD_UNTIL
 from duetime.aws.restored_tables import UnfitTable
 from duetime.model.built_in import CANARY
 from duetime.restore.restore import HeldRows, Restore, SwitchIsOn
-from duetime.wakeups.canary import Canary
+from duetime.wakeups.sweep import Canary
 from tests.restore.drill import description, off
 from tests.restore.story import STILL_TO_RUN, Story, name_of, verdicts
 
@@ -235,7 +236,7 @@ def test_canaries_are_neither_held_nor_listed_as_lost(drill, is_lost):
             made=replace(drill.settings.made, canary=timedelta(minutes=1)),
             near_limit=timedelta(minutes=2),
         )
-        assert Canary(drill.backends.store, clock=drill.clock, settings=often)()
+        assert Canary(AwsBackends(often, drill.clock))()
 
     story = Story(drill, "actions", before=schedule_canary, after=schedule_canary)
     if is_lost:

@@ -37,7 +37,7 @@ NoPause == [since |-> None, end |-> None]
 
 Conditions ==
      "schedule"         :> {"ROW_IS_ABSENT"}
-  @@ "claim"            :> {"IS_PENDING", "IS_DUE", "IS_NOT_EXPIRED"}
+  @@ "claim"            :> {"IS_PENDING", "GENERATION_IS_AS_READ", "IS_DUE", "IS_NOT_EXPIRED"}
   @@ "take over"        :> {"IS_PROCESSING", "FENCE_IS_MINE", "LEASE_HAS_ENDED"}
   @@ "heartbeat"        :> {"IS_PROCESSING", "FENCE_IS_MINE", "LEASE_IS_NOT_LATER", "NOT_HANDED_OVER"}
   @@ "hand over"        :> {"IS_PROCESSING", "FENCE_IS_MINE", "NOT_HANDED_OVER"}
@@ -64,9 +64,7 @@ HasExpired(r, at) ==
   HasOwnExpired(r, at) \/ (r.expires = None /\ type.after # None /\ r.tried + type.after <= at)
 
 ConditionsOf(q) ==
-  IF q.write # "claim" THEN Conditions[q.write]
-  ELSE (IF type.fails THEN Conditions["claim"] \ {"IS_NOT_EXPIRED"} ELSE Conditions["claim"])
-       \cup (IF type.after # None THEN {"GENERATION_IS_AS_READ"} ELSE {})
+  IF q.write = "claim" /\ type.fails THEN Conditions["claim"] \ {"IS_NOT_EXPIRED"} ELSE Conditions[q.write]
 
 Holds(condition, q) ==
   CASE condition = "ROW_IS_ABSENT"           -> row = NoRow
@@ -190,7 +188,7 @@ Claim(w, nonce, until) ==  \* on a message, which may be old
   /\ \/ row.status # "pending" \/ type.fails \/ row.expires # None
      \/ ~HasExpired(row, Clock(w)) \/ ~Has("READS_EXPIRY")
   /\ Send(w, [write |-> "claim", now |-> Clock(w), nonce |-> nonce, until |-> until,
-              generation |-> IF type.after = None THEN None ELSE row.generation])
+              generation |-> IF row.status = "pending" THEN row.generation ELSE None])
 
 \* A worker may not know a pause yet, and claim what became due under it.
 IsPaused == pause.since # None /\ pause.end = None

@@ -3,8 +3,7 @@
 (* that mutant. A mutant of which it prints nothing keeps all promises.                                     *)
 EXTENDS World
 
-OfWrites == {<<"claim", "GENERATION_IS_AS_READ">>}
-            \cup UNION {{<<write, c>> : c \in Conditions[write]} : write \in DOMAIN Conditions}
+OfWrites == UNION {{<<write, c>> : c \in Conditions[write]} : write \in DOMAIN Conditions}
 OfEffects == {<<"effect", e>> : e \in
   {"NEXT_FENCE", "NEW_NONCE", "LEASE_ENDS", "NEXT_GENERATION", "EXPIRY_ENDS", "READS_EXPIRY", "ENDS_EXPIRED",
    "DUE_UNDER_IT", "NOT_BEGUN"}}

@@ -11,8 +11,7 @@ from duetime.memory.batches import MemoryBatches
 from duetime.memory.table import MemoryTable
 from duetime.model.batch import BatchRef
 from duetime.wakeups import count_batch
-from duetime.wakeups.count_batch import CountBatch
-from duetime.wakeups.release import Release
+from duetime.wakeups.count_batch import CountBatch, Release
 from tests.spec.batch_traces import Step, StepTrace
 
 COUNTED = {"executed": "executed", "failed": "failed", "cancelled": "cancelled", "skipped": "cancelled"}
@@ -116,7 +115,7 @@ class BatchRecorder:
     def _on_change_batch(self, method, batches, read, changed):
         before = batches.find_batch(read.ref)
         result, after = method(batches, read, changed), batches.find_batch(read.ref)
-        if after is None or after is before:
+        if after is None or after == before:
             return result
         life = self._life(after.name)
         if changed.version in life.counts:

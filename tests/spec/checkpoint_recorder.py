@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 from duetime.memory.table import MemoryTable
 from duetime.model.action import Status
-from duetime.worker.checkpoints import RunCheckpoints
+from duetime.worker.end_run import RunCheckpoints
 from tests.spec.batch_traces import Step, StepTrace
 
 

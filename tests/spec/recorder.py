@@ -10,7 +10,7 @@ from duetime.ids import DEFAULT_WORKER, is_one_shot
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Action, SkipReason, Status
 from duetime.model.work_pause import WorkPause, skip_of, work_of
-from duetime.testing.processes import Process
+from duetime_faults.processes import Process
 from tests.spec.traces import BEFORE, NONE, UNIT, Line, RowTrace, Trace
 
 

@@ -122,7 +122,10 @@ def with_a_success_after_its_expiry(trace):
 
 
 def with_another_fence(trace):
-    return changed(trace, is_settle, lambda line: replace(line, values=line.values | {"fence": 9}))
+    def fenced(line):
+        return replace(line, values=line.values | {"fence": line.values["fence"] + 1})
+
+    return changed(trace, is_settle, fenced)
 
 
 def by_another_worker(trace):

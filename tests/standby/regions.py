@@ -10,8 +10,7 @@ import pytest
 from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
 from duetime.aws.deployed import DeployedTables
-from duetime.aws.regions import REGIONS
-from duetime.aws.tables import ACTIONS, FORMAT, JOBS, create_table_request
+from duetime.aws.tables import ACTIONS, FORMAT, JOBS, REGIONS, create_table_request
 
 FIRST, SECOND = "eu-central-1", "eu-west-1"
 REGIONS_TABLE = "arn:aws:dynamodb:eu-west-3:123456789012:table/duetime-regions"

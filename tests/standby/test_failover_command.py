@@ -14,7 +14,7 @@ from duetime.clock import SystemClock
 from duetime.errors import BackendMisconfigured
 from duetime.ids import SYSTEM_TENANT
 from duetime.instant import text
-from duetime.jobs.known_region import KnownRegion
+from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.active_region import FENCES
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Made, Settings
@@ -26,7 +26,7 @@ from duetime.wakeups.due_messages import message_of
 from duetime.wakeups.sweep import BOOKMARK as SWEEP
 from duetime.wakeups.sweep import bands
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Worker, WorkerPorts
+from duetime.worker.worker import Worker
 from tests.quick_moto import fast_path
 from tests.standby.regions import (
     FIRST,
@@ -160,19 +160,8 @@ class Region:
     def __init__(self, name, settings, clock, ran):
         self.clock, app = clock, app_of(ran)
         self.backends = backends = backends_in(name, settings, clock)
-        region = KnownRegion(backends.regions, clock)
-        heartbeat = Heartbeat(backends.store, backends.queues, clock=clock, settings=settings, region=region)
-        ports = WorkerPorts(
-            backends.store,
-            backends.jobs,
-            backends.queues,
-            backends.routes,
-            heartbeat,
-            backends.pauses,
-            backends.regions,
-        )
-        self.work = Worker(app.handler_set, ports, clock=clock, settings=settings, instance=name)
-        self.steps, self.app = Steps(backends, clock=clock, settings=settings), app
+        self.work = Worker(app.handler_set, backends, Heartbeat(backends), instance=name)
+        self.steps, self.app = Steps(backends), app
         self.scheduler = Scheduler(
             backends.store, tenant_id="acme", actor="caller", clock=clock, settings=settings
         )

@@ -1,14 +1,22 @@
 """A hand-over is ended in the active region only; it outlasts a failover."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 
 from duetime import App, Payload, RetryPolicy, Run, Status
 from duetime.errors import BackendUnavailable, StandbyRegion
+from duetime.model.action import Ending
 from duetime.model.active_region import TRUSTED
+from duetime.model.lease import Settlement, SettleResult
+from duetime.ports.jobs import LockRequirement
 from duetime.testing.faults import Faults
-from duetime.testing.two_regions import FIRST, SECOND, TwoRegions
+from duetime.worker.claim_results import ClaimWon
+from duetime.worker.end_run import Settle
+from duetime_contract.specimens import NOON, running
+from duetime_faults.two_regions import FIRST, SECOND, TwoRegions
+from tests.backends import backends
 
 HOUR = timedelta(hours=1)
 
@@ -93,3 +101,12 @@ def test_a_process_that_has_read_the_item_trusts_it_for_no_longer_than_a_failove
     studio.regions.advance(TRUSTED)
     with pytest.raises(BackendUnavailable):
         scheduler.complete(studio.tokens[0])
+
+
+def test_a_run_settles_nothing_once_its_epoch_has_ended():
+    ends, others = Settlement(status=Status.EXECUTED, ending=Ending.EXECUTED, finished_at=NOON), backends()
+    run = running(others.store)
+    region = SimpleNamespace(is_current=lambda fence: fence != run.fence)
+    held = ClaimWon(run, None, LockRequirement.NOTHING)
+    assert Settle(others, region)(held, ends) is SettleResult.LEASE_LOST
+    assert others.store.get(run.ref) == run

@@ -9,13 +9,13 @@ import pytest
 from duetime import App, Payload, Run, every
 from duetime.errors import BackendUnavailable
 from duetime.ids import SYSTEM_TENANT, job_name
-from duetime.memory.regions import MemoryActiveRegions, SharedRegionItem
 from duetime.model.action import Status
 from duetime.model.job import JobRef
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, TurnedClock
 from duetime.wakeups.failover import AlreadyActive, Switch, TakeOver
 from duetime_contract.specimens import NOON
+from duetime_faults.shared_region import MemoryActiveRegions, SharedRegionItem
 
 FIRST, SECOND = "eu-central-1", "eu-west-1"
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -99,7 +99,7 @@ def sent_by(cloud):
 
 
 def take_over(backends):
-    return TakeOver(backends, clock=backends.clock, settings=Settings())
+    return TakeOver(backends)
 
 
 def test_actions_are_woken_even_if_no_job_can_be_read(cloud):

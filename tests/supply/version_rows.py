@@ -21,8 +21,8 @@ from duetime import App, Payload, RetryPolicy, Scheduler
 from duetime.aws import action_store, job_ports
 from duetime.aws.tables import JOBS, actions_shape, create_table_request
 from duetime.clock import SystemClock
+from duetime.lambdas.deploy import Rollout
 from duetime.lambdas.passes import make_sweep_handler
-from duetime.lambdas.rollout import Rollout
 from duetime.lambdas.work import make_handler
 from duetime.settings import Made, Settings
 from duetime.testing import WorkerDied

@@ -20,7 +20,7 @@ from duetime.errors import (
     InvalidPayload,
     TypeNotHosted,
 )
-from duetime.lambdas.rollout import Rollout
+from duetime.lambdas.deploy import Rollout
 from duetime.model.built_in import TARGETS
 from duetime.settings import Settings
 from duetime.targets import (
@@ -32,7 +32,7 @@ from duetime.targets import (
     with_targets,
 )
 from duetime.targets.grants import Grants
-from duetime.targets.hosting import target_app
+from duetime.targets.handlers import target_app
 from duetime.testing import SimulatedCloud, create_tables
 
 ACCOUNT = "arn:aws:{}:eu-west-1:123456789012:{}"

@@ -18,11 +18,10 @@ from duetime.aws.messages import to_json
 from duetime.aws.target_calls import AwsTargetCalls
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, DeclarationError, InvalidPayload
-from duetime.lambdas.rollout import Rollout
+from duetime.lambdas.deploy import Rollout
 from duetime.lambdas.work import make_handler
 from duetime.model.hand_over import NotHandedOver
 from duetime.model.run import WorkerDied
-from duetime.settings import Settings
 from duetime.targets import (
     BatchJob,
     DurableCallback,
@@ -32,10 +31,9 @@ from duetime.targets import (
     TargetGrant,
     with_targets,
 )
-from duetime.targets.executions import ExecutionStart, execution_name
+from duetime.targets.executions import ExecutionStart, calls_of, execution_name
 from duetime.targets.grants import Grants
-from duetime.targets.hosting import target_app
-from duetime.targets.run_execution import calls_of
+from duetime.targets.handlers import target_app
 from duetime.targets.status_events import StatusEvents, is_event
 from duetime.testing import SimulatedCloud
 from duetime.wakeups.due_messages import message_of
@@ -59,15 +57,7 @@ class Stack:
 
     def __init__(self, *granted, describe=None):
         self.cloud = SimulatedCloud(with_targets(App(), granted))
-        self.events = StatusEvents(
-            Grants.of_all(granted),
-            calls_of,
-            describe,
-            store=self.cloud.memory.store,
-            jobs=lambda: self.cloud.memory.job_store,
-            clock=self.cloud.clock,
-            settings=Settings(),
-        )
+        self.events = StatusEvents(Grants.of_all(granted), calls_of, describe, self.cloud.memory.backends)
 
     def started(self, payload):
         action = self.cloud.scheduler.schedule(payload, at=timedelta(0))

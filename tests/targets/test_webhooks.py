@@ -23,9 +23,8 @@ from duetime.errors import DeclarationError, InvalidPayload
 from duetime.targets import Webhook, WebhookHost, with_targets
 from duetime.targets.addresses import AddressForbidden, is_public
 from duetime.targets.grants import Grants
-from duetime.targets.hosting import target_app
-from duetime.targets.http_post import LARGEST_ANSWER, HttpAnswer, HttpPost
-from duetime.targets.webhooks import judge, message_id
+from duetime.targets.handlers import target_app
+from duetime.targets.webhooks import LARGEST_ANSWER, HttpAnswer, HttpPost, judge, message_id
 from duetime.testing import SimulatedCloud
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

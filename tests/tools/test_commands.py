@@ -6,7 +6,7 @@ import pytest
 
 from tools import __main__ as runner
 from tools.commands import APART, COMMANDS, CONTRIBUTING, ROOT, ProgramMissing, check_programs, table
-from tools.lanes import FIRST_TRACK, LAST, SECOND_TRACK
+from tools.lanes import LANES, LAST
 
 DAILY = {name for name, command in COMMANDS.items() if command.is_daily}
 
@@ -27,7 +27,7 @@ def test_each_mark_that_the_suite_leaves_out_belongs_to_a_command():
 
 
 def test_all_lanes_but_the_nightly_one_are_in_ci():
-    lanes = {name for name, _ in (*FIRST_TRACK, *SECOND_TRACK, *LAST)}
+    lanes = {name for name, _ in (*LANES, LAST)}
     tested = {name for name, command in COMMANDS.items() if any("pytest" in step for step in command.steps)}
     assert tested - lanes == {"drill", "again", "nightly"}, "the first two are parts of other lanes"
 

@@ -6,13 +6,12 @@ import pytest
 
 from duetime import App, Payload
 from duetime.api.app import make_api
-from duetime.api.context import ApiContext
-from duetime.api.route_ports import Access, Details, Health
+from duetime.api.context import Access, ApiContext, Health
 from duetime.errors import DuetimeError
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
+from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.notes import MemoryBookmarks
-from duetime.memory.notifications import MemoryInbox, MemoryPreferences
-from duetime.ports.notifications import InboxPorts
+from duetime.ports.notifications import Inbox, InboxPorts, PreferencesStore
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud
 from duetime.verify.verify import Options, Verify
@@ -46,12 +45,11 @@ class Deployment:
         self.cloud = SimulatedCloud(app(), settings=self.settings, faults=faults or Faults.only(1))
         self.groups, self.distort = groups, lambda _path, response: response
         memory, clock = self.cloud.memory, self.cloud.clock
-        self.inbox = InboxPorts(MemoryPreferences(), MemoryInbox())
+        self.inbox = InboxPorts(PreferencesStore(MemoryItems()), Inbox(MemoryItems()))
         ports = (memory.job_ports, app(), clock, self.settings, memory.undelivered_ports, self.inbox)
         context = ApiContext(memory.store, *ports)
-        details = Details(context, MemoryBookmarks())
-        access = Access(MemoryGrants(), MemoryAuditTrail(), clock)
-        self._api = make_api(context, Health({}, details), access)
+        access = Access(MemoryGrants(), MemoryAuditTrail())
+        self._api = make_api(context, Health(MemoryBookmarks()), access)
 
     def now(self):
         return self.cloud.now

@@ -218,6 +218,12 @@ class AuditTrailContract:
         assert self._all(trail, ACME, None) == [counted.ended(403, {"count": 2}), begun]
         assert self._all(trail, ACME, counted.target) == [counted.ended(403, {"count": 2})]
 
+    def test_a_count_of_changes_that_have_begun_has_no_status_yet(self, trail: AuditTrail) -> None:
+        begun = {"begun": [{"operation": "pause"}]}
+        counted = replace(entry(AuditTarget(AuditKind.REJECTED, "ada")), result=begun)
+        trail.count(counted)
+        assert self._all(trail, ACME, None) == [counted]
+
     @pytest.mark.parametrize("limit", [1, 2, 3, 5, 10])
     def test_pages_lose_and_double_none_and_go_from_the_latest_to_the_first(
         self, trail: AuditTrail, limit: int

@@ -98,8 +98,8 @@ class RescheduleContract(StoreContract):
     def test_a_wake_for_the_old_time_claims_nothing(self, store: ActionStore, action: Action) -> None:
         store.reschedule(action, LATER, by="ops", at=AT)
         with unchanged(store.get, action.ref):
-            assert store.claim(action.ref, terms(NOON)) is None
-            assert store.claim(action.ref, terms(LATER - TICK)) is None
+            assert store.claim(action, terms(NOON)) is None
+            assert store.claim(action, terms(LATER - TICK)) is None
         assert claim(store, action.ref, LATER).due_at == LATER
 
     def test_a_reschedule_sets_or_removes_the_expiry(self, store: ActionStore, action: Action) -> None:
@@ -244,7 +244,7 @@ class RedriveContract(StoreContract):
     ) -> None:
         store.ask_to_cancel(claimed, by="ops", at=ORPHANED_AT)
         store.settle(taken_over, end(Status.FAILED, ORPHANED_AT))
-        store.redrive(claimed, LATER, by="ops", at=LATER)
+        store.redrive(stored_row(store, claimed.ref), LATER, by="ops", at=LATER)
         row = stored_row(store, claimed.ref)
         assert (row.recoveries, row.cancel_requested_at, row.cancel_requested_by) == (0, None, None)
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from duetime.model.action import CONTINUES, Action, Ending, Status
 from duetime.model.checkpoint import CHECKPOINT_LIMIT, Checkpoint
-from duetime.model.lease import Renewed, Settlement, SettleResult
-from duetime.model.transition import started
+from duetime.model.lease import Claimed, Renewed, Settlement, SettleResult
 from duetime.ports.actions import ActionStore
 from duetime_contract.slots import holding
 from duetime_contract.specimens import (
@@ -130,12 +129,11 @@ class CheckpointContract(StoreContract):
     ) -> None:
         dead = holding(store)
         store.checkpoint(dead, FIRST)
-        taken_over = started(dead, terms(ORPHANED_AT))
-        assert not store.claim_row(dead, taken_over)
+        assert not isinstance(store.claim(dead, terms(ORPHANED_AT)), Claimed)
         row = stored_row(store, dead.ref)
         assert row == replace(dead, checkpoint=FIRST)
         store.checkpoint(dead, SECOND_ONE)
-        assert not store.claim_row(row, started(row, terms(ORPHANED_AT)))
+        assert not isinstance(store.claim(row, terms(ORPHANED_AT)), Claimed)
         row = stored_row(store, dead.ref)
-        assert store.claim_row(row, started(row, terms(ORPHANED_AT)))
+        assert isinstance(store.claim(row, terms(ORPHANED_AT)), Claimed)
         assert stored_row(store, dead.ref).checkpoint == SECOND_ONE

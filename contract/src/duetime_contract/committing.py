@@ -22,7 +22,7 @@ from duetime.model.job import Job, JobRef
 from duetime.model.lease import Settlement, SettleResult
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
-from duetime_contract.job_specimens import DAY, ended, planned, stored_job, taken
+from duetime_contract.job_specimens import DAY, counted, ended, planned, stored_job, taken
 from duetime_contract.specimens import (
     CALLER,
     EXPIRY,
@@ -219,7 +219,7 @@ class OccurrenceCommitContract(JobsContract, FollowUpContract):
         self, store: ActionStore, jobs: JobStore, job: Job, run: Action
     ) -> None:
         assert commit_run(jobs, run, job.ref) is DONE
-        assert jobs.get(job.ref) == replace(job, tally=ended(run).counted(job.tally))
+        assert jobs.get(job.ref) == replace(job, tally=counted(ended(run), job.tally))
         row = stored_row(store, run.ref)
         assert (row.status, row.attempts[-1].ending) == (Status.EXECUTED, Ending.EXECUTED)
 

@@ -174,8 +174,8 @@ class DebounceContract(StoreContract):
 
     def test_a_claim_before_the_new_due_time_is_rejected(self, store: ActionStore, waiting: Action) -> None:
         further_call(store, call(store, due_at=NOON + MINUTE))
-        assert store.claim(waiting.ref, terms(NOON + MINUTE - SECOND)) is None
-        assert isinstance(store.claim(waiting.ref, terms(NOON + MINUTE)), Claimed)
+        assert store.claim(stored_row(store, waiting.ref), terms(NOON + MINUTE - SECOND)) is None
+        assert isinstance(store.claim(stored_row(store, waiting.ref), terms(NOON + MINUTE)), Claimed)
 
     @pytest.mark.parametrize("change", ["claim", "cancel", "reschedule", "another call", "retry"])
     def test_a_call_is_rejected_if_the_row_is_not_as_read(
@@ -253,7 +253,7 @@ class DebounceRaceContract(StoreContract):
             moved, won, cancelled = together(
                 [
                     partial(further_call, store, later, holder=holder),
-                    partial(store.claim, action.ref, terms()),
+                    partial(store.claim, action, terms()),
                     partial(store.cancel, action, by=CALLER, at=NOON, kept_until=EXPIRY),
                 ]
             )
@@ -270,9 +270,7 @@ class DebounceRaceContract(StoreContract):
         for number in range(ROUNDS):
             action = first_call(store, key=f"{KEY}-{number}")
             last = call(store, key=action.debounce_key or "", payload=NEWER)
-            placed, won = together(
-                [partial(repeated, store, last), partial(store.claim, action.ref, terms())]
-            )
+            placed, won = together([partial(repeated, store, last), partial(store.claim, action, terms())])
             assert isinstance(won, Claimed)
             assert isinstance(placed, Action)
             in_run = won.action.payload == NEWER

@@ -9,8 +9,7 @@ from functools import partial
 import pytest
 
 from duetime.model.action import Action, Status
-from duetime.model.lease import NeedsSlot, SettleResult
-from duetime.model.transition import started
+from duetime.model.lease import Claimed, LeaseHeld, SettleResult
 from duetime.ports.actions import ActionStore
 from duetime_contract.races import CROWD, ROUNDS, together
 from duetime_contract.slots import (
@@ -29,6 +28,7 @@ from duetime_contract.specimens import (
     CALLER,
     HOUR,
     LEASE,
+    LEASE_END,
     NOON,
     ORPHANED_AT,
     end,
@@ -68,7 +68,7 @@ class EvictContract(KeyedContract):
         evict(store, action, action)
         assert take(store, keyed(store))
         before = store.get(action.ref)
-        assert not store.claim_row(action, started(action, terms()))
+        assert not isinstance(store.claim(action, terms()), Claimed)
         assert store.get(action.ref) == before
 
     def test_a_holder_that_has_begun_meanwhile_retains_its_slot(self, store: ActionStore) -> None:
@@ -117,11 +117,10 @@ class EvictContract(KeyedContract):
     def test_a_claim_whose_response_comes_after_its_eviction_fails(self, store: ActionStore) -> None:
         action, claim_terms = keyed(store), terms()
         take(store, action)
-        claimed = started(action, claim_terms)
-        store.claim_row(action, claimed)
+        store.claim(action, claim_terms)
+        claimed = stored_row(store, action.ref)
         evict(store, claimed, claimed)
-        assert not store.claim_row(action, claimed)
-        assert store.claim(action.ref, replace(claim_terms, now=ORPHANED_AT)) == NeedsSlot()
+        assert store.claim(action, claim_terms) == LeaseHeld(LEASE_END)
 
     def test_an_evicted_run_is_taken_over_with_a_slot_of_its_own(
         self, store: ActionStore, run: Action
@@ -188,8 +187,8 @@ class SlotRaceContract(KeyedContract):
     ) -> None:
         action = keyed(store, limit=LIMIT)
         take(store, action)
-        won = together([partial(store.claim_row, action, started(action, terms())) for _ in range(CROWD)])
-        assert won.count(True) == 1
+        won = together([partial(store.claim, action, terms()) for _ in range(CROWD)])
+        assert sum(isinstance(answer, Claimed) for answer in won) == 1
         assert (stored_row(store, action.ref).fence, holders(store)) == (1, {action.id})
 
     def test_of_many_that_join_the_line_at_once_each_is_in_it(self, store: ActionStore, run: Action) -> None:
@@ -235,12 +234,10 @@ class SlotRaceContract(KeyedContract):
         for _ in range(ROUNDS):
             action = keyed(store, limit=100)
             take(store, action)
-            claimed, evicted = together(
-                [
-                    partial(store.claim_row, action, started(action, terms())),
-                    partial(evict, store, action, action),
-                ]
+            answer, evicted = together(
+                [partial(store.claim, action, terms()), partial(evict, store, action, action)]
             )
+            claimed = isinstance(answer, Claimed)
             assert claimed is not evicted
             assert (action.id in holders(store)) is claimed
             assert (stored_row(store, action.ref).status is Status.PROCESSING) is claimed

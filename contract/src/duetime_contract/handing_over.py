@@ -11,7 +11,6 @@ import pytest
 from duetime.model.action import Action, Status
 from duetime.model.hand_over import HandOverTerms, Progress
 from duetime.model.lease import Claimed, LeaseHeld, Renewed, Settlement, SettleResult
-from duetime.model.transition import started
 from duetime.ports.actions import ActionStore
 from duetime_contract.slots import holding
 from duetime_contract.specimens import (
@@ -74,7 +73,7 @@ class HandOverContract(StoreContract):
 
     def test_a_run_that_was_taken_over_hands_nothing_over(self, store: ActionStore) -> None:
         claimed = running(store)
-        store.claim(claimed.ref, terms(LEASE_END + SKEW + TICK))
+        store.claim(claimed, terms(LEASE_END + SKEW + TICK))
         with unchanged(store.get, claimed.ref):
             assert store.hand_over(claimed, TERMS) is None
 
@@ -85,15 +84,15 @@ class HandOverContract(StoreContract):
 
     def test_a_live_hand_over_is_not_claimed_and_a_dead_one_is(self, store: ActionStore) -> None:
         row = handed_over(store)
-        assert store.claim(row.ref, terms(WAITS_UNTIL)) == LeaseHeld(WAITS_UNTIL)
-        taken = store.claim(row.ref, terms(WAITS_UNTIL + SKEW + TICK))
+        assert store.claim(row, terms(WAITS_UNTIL)) == LeaseHeld(WAITS_UNTIL)
+        taken = store.claim(row, terms(WAITS_UNTIL + SKEW + TICK))
         assert isinstance(taken, Claimed)
         assert (taken.action.recoveries, taken.action.is_handed_over) == (1, False)
 
     def test_a_hand_over_that_has_timed_out_counts_as_no_dead_worker(self, store: ActionStore) -> None:
         claimed = running(store)
         store.hand_over(claimed, replace(TERMS, times_out_at=WAITS_UNTIL))
-        taken = store.claim(claimed.ref, terms(WAITS_UNTIL + SKEW + TICK))
+        taken = store.claim(stored_row(store, claimed.ref), terms(WAITS_UNTIL + SKEW + TICK))
         assert isinstance(taken, Claimed)
         assert (taken.action.recoveries, taken.action.fence, taken.action.attempt) == (0, 2, 1)
         assert stored_row(store, claimed.ref) == taken.action
@@ -153,7 +152,7 @@ class HandOverContract(StoreContract):
 
     def test_a_completion_of_a_run_that_was_taken_over_changes_nothing(self, store: ActionStore) -> None:
         row = handed_over(store)
-        store.claim(row.ref, terms(WAITS_UNTIL + SKEW + TICK))
+        store.claim(row, terms(WAITS_UNTIL + SKEW + TICK))
         with unchanged(store.get, row.ref):
             assert store.settle(row, completion(AT + SECOND)) is SettleResult.LEASE_LOST
             assert store.beat(row, WAITS_UNTIL + HOUR, now=AT) is None
@@ -167,7 +166,7 @@ class HandOverContract(StoreContract):
 
     def test_the_next_run_can_hand_over_again(self, store: ActionStore) -> None:
         row = handed_over(store)
-        taken = store.claim(row.ref, terms(WAITS_UNTIL + SKEW + TICK))
+        taken = store.claim(row, terms(WAITS_UNTIL + SKEW + TICK))
         assert isinstance(taken, Claimed)
         again = replace(TERMS, at=WAITS_UNTIL + MINUTE, waits_until=WAITS_UNTIL + HOUR, key="next")
         assert store.hand_over(taken.action, again) is not None
@@ -182,7 +181,7 @@ class HandOverContract(StoreContract):
             "Refund 900 € to Ann?",
             "execute",
         )
-        taken = store.claim(claimed.ref, terms(WAITS_UNTIL + SKEW + TICK))
+        taken = store.claim(stored_row(store, claimed.ref), terms(WAITS_UNTIL + SKEW + TICK))
         assert isinstance(taken, Claimed)
         assert not taken.action.awaits_approval
         store.hand_over(taken.action, replace(TERMS, key="other"))
@@ -197,7 +196,7 @@ class HandOverContract(StoreContract):
     def test_a_take_over_removes_the_progress_of_the_lost_run(self, store: ActionStore) -> None:
         claimed = running(store)
         store.report(claimed, HALF)
-        taken = store.claim(claimed.ref, terms(LEASE_END + SKEW + TICK))
+        taken = store.claim(stored_row(store, claimed.ref), terms(LEASE_END + SKEW + TICK))
         assert isinstance(taken, Claimed)
         row = stored_row(store, claimed.ref)
         assert (row.progress, row.progress_note) == (taken.action.progress, taken.action.progress_note)
@@ -207,7 +206,7 @@ class HandOverContract(StoreContract):
         claimed = holding(store)
         store.report(claimed, HALF)
         row = stored_row(store, claimed.ref)
-        assert store.claim_row(row, started(row, terms(LEASE_END + SKEW + TICK)))
+        assert isinstance(store.claim(row, terms(LEASE_END + SKEW + TICK)), Claimed)
         assert stored_row(store, claimed.ref).progress is None
 
     def test_a_run_that_has_ended_reports_nothing(self, store: ActionStore) -> None:

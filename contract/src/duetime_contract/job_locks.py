@@ -132,7 +132,7 @@ class LockContract(JobsContract):
         assert jobs.claim(taking(planned(store, NEXT), locked, dead=run))
         assert store.renew(run, ORPHANED_AT + LEASE) is None
         assert store.settle(run, end(Status.EXECUTED)) is SettleResult.LEASE_LOST
-        assert isinstance(store.claim(run.ref, terms(ORPHANED_AT)), Claimed)
+        assert isinstance(store.claim(stored_row(store, run.ref), terms(ORPHANED_AT)), Claimed)
 
     def test_a_holder_that_was_taken_over_meanwhile_retains_the_lock(
         self, store: ActionStore, jobs: JobStore, locked: Job, run: Action
@@ -208,7 +208,7 @@ class LockContract(JobsContract):
         assert jobs.claim(taking(planned(store, NEXT), job, unlocked=dead))
         assert [store.renew(run, ORPHANED_AT + LEASE) for run in dead] == [None, None]
         assert store.settle(dead[0], end(Status.EXECUTED)) is SettleResult.LEASE_LOST
-        assert isinstance(store.claim(dead[0].ref, terms(ORPHANED_AT)), Claimed)
+        assert isinstance(store.claim(stored_row(store, dead[0].ref), terms(ORPHANED_AT)), Claimed)
 
     def test_a_run_without_the_lock_that_renewed_its_lease_meanwhile_rejects_the_claim(
         self, store: ActionStore, jobs: JobStore

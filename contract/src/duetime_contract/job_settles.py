@@ -20,6 +20,7 @@ from duetime_contract.job_specimens import (
     NIGHTLY,
     added,
     changed,
+    counted,
     ended,
     occurrence,
     planned,
@@ -51,7 +52,7 @@ class OccurrenceSettleContract(JobsContract):
     ) -> None:
         run_end = ended(run, status, "no ledger" if status is Status.FAILED else None)
         assert jobs.settle(run, end(status, message="because"), job.ref, run_end) is SettleResult.SETTLED
-        assert jobs.get(job.ref) == replace(job, tally=run_end.counted(job.tally))
+        assert jobs.get(job.ref) == replace(job, tally=counted(run_end, job.tally))
         row = stored_row(store, run.ref)
         assert (row.status, row.kept_until, row.lease_until, row.nonce) == (status, EXPIRY, None, None)
         assert (row.attempts[0].finished_at, row.attempts[0].message) == (NOON + SECOND, "because")
@@ -64,7 +65,7 @@ class OccurrenceSettleContract(JobsContract):
             run = taken(store, jobs, job, NOON + place * DAY)
             run_end = ended(run, status, f"problem {place}" if status is Status.FAILED else None)
             assert jobs.settle(run, end(status), job.ref, run_end) is SettleResult.SETTLED
-            tally = run_end.counted(tally)
+            tally = counted(run_end, tally)
             assert stored_job(jobs, job.ref).tally == tally
         assert (tally.executed, tally.failed, tally.consecutive_failures) == (1, 3, 0)
         assert tally.last_error == "problem 3"
@@ -90,7 +91,7 @@ class OccurrenceSettleContract(JobsContract):
         now = changed(jobs, job)
         run_end = ended(run)
         assert jobs.settle(run, end(Status.EXECUTED), job.ref, run_end) is SettleResult.SETTLED
-        assert jobs.get(job.ref) == replace(now, running=None, tally=run_end.counted(now.tally))
+        assert jobs.get(job.ref) == replace(now, running=None, tally=counted(run_end, now.tally))
 
     def test_a_repeated_settle_is_settled_and_counted_once(
         self, jobs: JobStore, job: Job, run: Action
@@ -138,7 +139,7 @@ class OccurrenceSettleContract(JobsContract):
             outcome = jobs.settle(beside, end(Status.FAILED), job.ref, run_end, has_lock=False)
             assert outcome is SettleResult.SETTLED
         now = stored_job(jobs, job.ref)
-        assert (now.running, now.tally) == (holder.ref, run_end.counted(job.tally))
+        assert (now.running, now.tally) == (holder.ref, counted(run_end, job.tally))
 
     def test_with_a_free_lock_the_action_alone_is_settled(
         self, store: ActionStore, jobs: JobStore, job: Job

@@ -11,7 +11,7 @@ from duetime.ids import ActionId, JobName, TenantId, due_shard_of, event_run_id,
 from duetime.model.action import Action, ActionRef, Ending, Status
 from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, JobSpan, Origin, Pause, SpanKind
 from duetime.model.lease import ClaimTerms
-from duetime.model.run_stats import EndedRun
+from duetime.model.run_stats import EndedRun, RunStats
 from duetime.model.transition import started
 from duetime.model.wake_state import WakeState
 from duetime.ports.actions import ActionStore
@@ -193,6 +193,22 @@ def taken(
 def ended(run: Action, status: Status = Status.EXECUTED, error: str | None = None) -> EndedRun:
     """Return the facts of an ended run for the statistics."""
     return EndedRun(id=run.id, status=status.value, started_at=run.attempts[-1].started_at, error=error)
+
+
+def counted(run: EndedRun, tally: RunStats) -> RunStats:
+    """Return the statistics with a run included."""
+    failed, executed = run.status == "failed", run.status == "executed"
+    return replace(
+        tally,
+        executed=tally.executed + executed,
+        failed=tally.failed + failed,
+        consecutive_failures=0 if executed else tally.consecutive_failures + failed,
+        last_started_at=run.started_at,
+        last_id=run.id,
+        last_status=run.status,
+        last_error=run.error if failed else tally.last_error,
+        triggered_by=run.triggered_by or tally.triggered_by,
+    )
 
 
 def recorded(store: ActionStore, at: datetime = NOON, status: Status = Status.EXECUTED) -> Action:

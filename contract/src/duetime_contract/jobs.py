@@ -27,6 +27,7 @@ from duetime_contract.job_specimens import (
     PAUSE,
     REINDEX,
     added,
+    counted,
     ended,
     nightly,
     stored_job,
@@ -264,7 +265,7 @@ class CountContract(JobsContract):
                 started_at=NOON + number * MINUTE,
             )
             jobs.count(job.ref, one)
-            tally = one.counted(tally)
+            tally = counted(one, tally)
             assert stored_job(jobs, job.ref).tally == tally
         assert (tally.executed, tally.failed, tally.consecutive_failures) == (1, 3, 2)
 

@@ -48,7 +48,7 @@ WRITES = (
         "claim",
         Status.PROCESSING,
         Status.PENDING,
-        lambda store, row: store.claim(row.ref, terms(NOON + MINUTE)),
+        lambda store, row: store.claim(row, terms(NOON + MINUTE)),
     ),
     *map(_settle, (Status.EXECUTED, Status.FAILED, Status.CANCELLED, Status.PENDING)),
     Write(

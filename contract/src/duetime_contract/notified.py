@@ -11,13 +11,13 @@ from datetime import datetime
 import pytest
 
 from duetime.model.notification import Digest, DigestWindow, Notification
-from duetime.ports.notifications import Deliveries, DigestPosition, SendPermit, Windows
+from duetime.ports.deliveries import Deliveries, DigestPosition, SendPermit, Windows
 from duetime_contract.notifications import DEAD, FAILING, notification
 from duetime_contract.specimens import ACME, EXPIRY, GLOBEX, MINUTE, NOON, SECOND
 
 
 class DeliveriesContract:
-    """The whole contract of `duetime.ports.notifications.Deliveries`: override the fixture `deliveries`."""
+    """The whole contract of `duetime.ports.deliveries.Deliveries`: override the fixture `deliveries`."""
 
     @pytest.fixture
     def deliveries(self) -> Deliveries:
@@ -88,7 +88,7 @@ def _digest(window: DigestWindow, by_name: Mapping[str, int]) -> Digest:
 
 
 class WindowsContract:
-    """The whole contract of `duetime.ports.notifications.Windows`: override the fixture `windows`."""
+    """The whole contract of `duetime.ports.deliveries.Windows`: override the fixture `windows`."""
 
     FIRST = DigestWindow(ACME, FAILING, NOON, NOON + 15 * MINUTE)
     SECOND = DigestWindow(ACME, FAILING, NOON + 15 * MINUTE, NOON + 30 * MINUTE)

@@ -36,14 +36,14 @@ class RaceContract(StoreContract):
     """What holds when several do something at the same moment."""
 
     def test_of_many_claims_at_once_exactly_one_wins(self, store: ActionStore, action: Action) -> None:
-        answers = together([partial(store.claim, action.ref, terms()) for _ in range(CROWD)])
+        answers = together([partial(store.claim, action, terms()) for _ in range(CROWD)])
         assert sum(isinstance(answer, Claimed) for answer in answers) == 1
         assert answers.count(LeaseHeld(LEASE_END)) == CROWD - 1
         row = stored_row(store, action.ref)
         assert (row.fence, row.attempt, len(row.attempts)) == (1, 1, 1)
 
     def test_of_many_take_overs_at_once_exactly_one_wins(self, store: ActionStore, claimed: Action) -> None:
-        answers = together([partial(store.claim, claimed.ref, terms(ORPHANED_AT)) for _ in range(CROWD)])
+        answers = together([partial(store.claim, claimed, terms(ORPHANED_AT)) for _ in range(CROWD)])
         assert sum(isinstance(answer, Claimed) for answer in answers) == 1
         assert answers.count(LeaseHeld(ORPHANED_AT + LEASE)) == CROWD - 1
         assert (stored_row(store, claimed.ref).fence, stored_row(store, claimed.ref).recoveries) == (2, 1)
@@ -55,7 +55,7 @@ class RaceContract(StoreContract):
                 [
                     partial(store.cancel, action, by=CALLER, at=NOON, kept_until=EXPIRY),
                     partial(store.reschedule, action, NOON + HOUR, by=CALLER, at=NOON),
-                    partial(store.claim, action.ref, terms()),
+                    partial(store.claim, action, terms()),
                 ]
             )
             row = stored_row(store, action.ref)
@@ -72,7 +72,7 @@ class RaceContract(StoreContract):
             settled, taken = together(
                 [
                     partial(store.settle, late, end(Status.EXECUTED, ORPHANED_AT)),
-                    partial(store.claim, late.ref, terms(ORPHANED_AT)),
+                    partial(store.claim, late, terms(ORPHANED_AT)),
                 ]
             )
             row = stored_row(store, late.ref)
@@ -89,7 +89,7 @@ class RaceContract(StoreContract):
             renewed, taken = together(
                 [
                     partial(store.renew, late, ORPHANED_AT + LEASE),
-                    partial(store.claim, late.ref, terms(ORPHANED_AT)),
+                    partial(store.claim, late, terms(ORPHANED_AT)),
                 ]
             )
             assert (renewed is None) == isinstance(taken, Claimed)

@@ -76,34 +76,34 @@ class EpochContract(StoreContract):
 
     def test_the_first_claim_of_an_epoch_has_its_first_fence(self, store: ActionStore) -> None:
         row = scheduled(store)
-        won = store.claim(row.ref, replace(terms(), epoch=3))
+        won = store.claim(row, replace(terms(), epoch=3))
         assert isinstance(won, Claimed)
         assert won.action.fence == stored_row(store, row.ref).fence == 3 * FENCES
 
-    @pytest.mark.parametrize("as_read", [3 * FENCES, 0], ids=["as it is", "outdated"])
-    def test_a_later_claim_of_the_epoch_has_the_next_fence(self, store: ActionStore, as_read: int) -> None:
-        first = store.claim(scheduled(store).ref, replace(terms(), epoch=3))
+    def test_a_later_claim_of_the_epoch_has_the_next_fence(self, store: ActionStore) -> None:
+        first = store.claim(scheduled(store), replace(terms(), epoch=3))
         assert isinstance(first, Claimed)
         store.settle(first.action, end(Status.PENDING))
-        again = store.claim(first.action.ref, replace(terms(NOON + 2 * HOUR), epoch=3, fence=as_read))
+        retried = stored_row(store, first.action.ref)
+        again = store.claim(retried, replace(terms(NOON + 2 * HOUR), epoch=3))
         assert isinstance(again, Claimed)
         assert (again.action.fence, again.action.attempt) == (3 * FENCES + 1, 2)
 
     @pytest.mark.parametrize("ended", [None, Status.PENDING], ids=["running", "to be retried"])
     def test_a_row_of_a_later_epoch_is_left_alone(self, store: ActionStore, ended: Status | None) -> None:
-        later = store.claim(scheduled(store).ref, replace(terms(), epoch=3))
+        later = store.claim(scheduled(store), replace(terms(), epoch=3))
         assert isinstance(later, Claimed)
         if ended is not None:
             store.settle(later.action, end(ended))
         row = stored_row(store, later.action.ref)
         for at in (NOON + SECOND, ORPHANED_AT, NOON + 2 * HOUR):
-            assert store.claim(row.ref, replace(terms(at), epoch=2, fence=row.fence)) is None
+            assert store.claim(row, replace(terms(at), epoch=2)) is None
         assert store.get(row.ref) == row
 
     def test_a_run_of_an_earlier_epoch_that_is_taken_over_settles_nothing(self, store: ActionStore) -> None:
         dead = running(store)
-        assert store.claim(dead.ref, replace(terms(NOON + SECOND), epoch=1)) == LeaseHeld(LEASE_END)
-        won = store.claim(dead.ref, replace(terms(ORPHANED_AT), epoch=1, fence=dead.fence))
+        assert store.claim(dead, replace(terms(NOON + SECOND), epoch=1)) == LeaseHeld(LEASE_END)
+        won = store.claim(dead, replace(terms(ORPHANED_AT), epoch=1))
         assert isinstance(won, Claimed)
         assert (won.action.fence, won.action.recoveries) == (FENCES, 1)
         assert store.settle(dead, end(Status.EXECUTED)) is SettleResult.LEASE_LOST
@@ -111,7 +111,7 @@ class EpochContract(StoreContract):
         assert store.get(dead.ref) == won.action
 
     def test_without_a_standby_region_a_claim_counts_on(self, store: ActionStore) -> None:
-        won = store.claim(scheduled(store).ref, replace(terms(), epoch=3))
+        won = store.claim(scheduled(store), replace(terms(), epoch=3))
         assert isinstance(won, Claimed)
         self._settle_for_retry(store, won.action)
         assert claim(store, won.action.ref, NOON + 2 * HOUR).fence == 3 * FENCES + 1

@@ -178,11 +178,11 @@ class PayloadContract(StoreContract):
 
     def test_a_repeated_claim_brings_it_too(self, store: ActionStore) -> None:
         claim_terms, action = terms(), self._large(store)
-        assert store.claim(action.ref, claim_terms) == store.claim(action.ref, claim_terms)
+        assert store.claim(action, claim_terms) == store.claim(action, claim_terms)
 
     def test_a_take_over_brings_it_too(self, store: ActionStore, large: Action) -> None:
         claim(store, large.ref)
-        taken = store.claim(large.ref, terms(ORPHANED_AT))
+        taken = store.claim(stored_row(store, large.ref), terms(ORPHANED_AT))
         assert isinstance(taken, Claimed)
         assert taken.action.payload == LARGE
 
@@ -207,7 +207,8 @@ class PayloadContract(StoreContract):
 
     def test_it_lasts_through_a_redrive(self, store: ActionStore, large: Action) -> None:
         store.settle(claim(store, large.ref), end(Status.FAILED))
-        assert isinstance(store.redrive(large, NOON + HOUR, by=CALLER, at=NOON + HOUR), Applied)
+        failed = stored_row(store, large.ref)
+        assert isinstance(store.redrive(failed, NOON + HOUR, by=CALLER, at=NOON + HOUR), Applied)
         assert claim(store, large.ref, NOON + HOUR).payload == LARGE
 
     def test_another_tenants_payload_of_the_same_id_is_another(

@@ -10,7 +10,7 @@ import pytest
 
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.lease import ClaimTerms, LeaseHeld, NeedsSlot, SettleResult
+from duetime.model.lease import Claimed, ClaimTerms, SettleResult
 from duetime.model.slots import MOST_WAITING, KeySlots, SlotMove
 from duetime.model.transition import started
 from duetime.ports.actions import ActionStore
@@ -22,7 +22,6 @@ from duetime_contract.specimens import (
     GLOBEX,
     HOUR,
     LEASE,
-    LEASE_END,
     NOON,
     ORPHANED_AT,
     SECOND,
@@ -81,7 +80,7 @@ def begin(store: ActionStore, ref: ActionRef, claim_terms: ClaimTerms | None = N
     row = stored_row(store, ref)
     slots = slots_of(store, row.concurrency_key or "", row.tenant_id)
     has_slot = slots.has_token(row) or take(store, row, slots)
-    return has_slot and store.claim_row(row, started(row, claim_terms or terms()))
+    return has_slot and isinstance(store.claim(row, claim_terms or terms()), Claimed)
 
 
 def holding(store: ActionStore, *, limit: int = 1) -> Action:
@@ -136,26 +135,12 @@ class SlotContract(KeyedContract):
         keyed(store)
         assert slots_of(store) == KeySlots(ACME, KEY)
 
-    def test_a_claim_of_a_row_with_a_concurrency_key_needs_a_slot_and_changes_nothing(
-        self, store: ActionStore, keyed_action: Action
-    ) -> None:
-        assert store.claim(keyed_action.ref, terms()) == NeedsSlot()
-        assert store.get(keyed_action.ref) == keyed_action
-        assert holders(store) == set()
-
     def test_a_row_that_is_not_due_is_not_claimed_with_any_key(
         self, store: ActionStore, keyed_action: Action
     ) -> None:
-        assert store.claim(keyed_action.ref, terms(NOON - TICK)) is None
+        assert store.claim(keyed_action, terms(NOON - TICK)) is None
         store.cancel(keyed_action, by=CALLER, at=NOON, kept_until=EXPIRY)
-        assert store.claim(keyed_action.ref, terms()) is None
-
-    def test_a_claim_of_a_dead_run_with_a_concurrency_key_needs_a_slot_and_changes_nothing(
-        self, store: ActionStore, run: Action
-    ) -> None:
-        assert store.claim(run.ref, terms(ORPHANED_AT - TICK)) == LeaseHeld(LEASE_END)
-        assert store.claim(run.ref, terms(ORPHANED_AT)) == NeedsSlot()
-        assert store.get(run.ref) == run
+        assert store.claim(keyed_action, terms()) is None
 
     def test_a_take_leaves_the_row_and_stores_its_fence(
         self, store: ActionStore, keyed_action: Action
@@ -245,31 +230,32 @@ class SlotContract(KeyedContract):
     def test_a_claim_repeated_with_its_nonce_is_the_same_claim_with_a_slot(
         self, store: ActionStore, keyed_action: Action
     ) -> None:
-        claimed = started(keyed_action, terms())
-        assert store.claim_row(keyed_action, claimed)
-        assert store.claim_row(keyed_action, claimed)
-        assert store.get(keyed_action.ref) == claimed
+        claim_terms = terms()
+        claimed = Claimed(started(keyed_action, claim_terms))
+        assert store.claim(keyed_action, claim_terms) == claimed
+        assert store.claim(keyed_action, claim_terms) == claimed
+        assert store.get(keyed_action.ref) == claimed.action
 
     def test_of_two_claims_with_one_slot_the_first_wins(
         self, store: ActionStore, keyed_action: Action
     ) -> None:
         take(store, keyed_action)
-        claimed = started(keyed_action, terms())
-        assert store.claim_row(keyed_action, claimed)
-        assert not store.claim_row(keyed_action, started(keyed_action, terms(nonce="another")))
-        assert store.get(keyed_action.ref) == claimed
+        won = store.claim(keyed_action, terms())
+        assert isinstance(won, Claimed)
+        assert not isinstance(store.claim(keyed_action, terms(nonce="another")), Claimed)
+        assert store.get(keyed_action.ref) == won.action
 
     def test_a_row_that_changed_since_it_was_read_is_not_claimed_with_a_slot(
         self, store: ActionStore, keyed_action: Action
     ) -> None:
         store.reschedule(keyed_action, NOON, by=CALLER, at=NOON)
         changed = stored_row(store, keyed_action.ref)
-        assert not store.claim_row(keyed_action, started(keyed_action, terms()))
+        assert not isinstance(store.claim(keyed_action, terms()), Claimed)
         assert store.get(keyed_action.ref) == changed
 
     def test_a_row_that_is_gone_is_not_claimed_with_a_slot(self, store: ActionStore) -> None:
         stranger = replace(fresh(store), concurrency_key=KEY)
-        assert not store.claim_row(stranger, started(stranger, terms()))
+        assert not isinstance(store.claim(stranger, terms()), Claimed)
         assert store.get(stranger.ref) is None
 
     def test_a_dead_run_that_holds_a_slot_is_taken_over_with_it(self, store: ActionStore) -> None:
@@ -284,14 +270,14 @@ class SlotContract(KeyedContract):
         self, store: ActionStore, run: Action
     ) -> None:
         assert store.renew(run, ORPHANED_AT + LEASE)
-        assert not store.claim_row(run, started(run, terms(ORPHANED_AT)))
+        assert not isinstance(store.claim(run, terms(ORPHANED_AT)), Claimed)
         assert stored_row(store, run.ref).fence == 1
 
     def test_a_request_to_cancel_survives_a_take_over_with_a_slot(
         self, store: ActionStore, run: Action
     ) -> None:
         store.ask_to_cancel(run, by=CALLER, at=NOON + SECOND)
-        assert store.claim_row(run, started(run, terms(ORPHANED_AT)))
+        assert isinstance(store.claim(run, terms(ORPHANED_AT)), Claimed)
         row = stored_row(store, run.ref)
         assert (row.fence, row.cancel_requested_by, row.cancel_requested_at) == (2, CALLER, NOON + SECOND)
 
@@ -305,10 +291,9 @@ class SlotContract(KeyedContract):
     def test_a_redriven_action_has_its_concurrency_key_still(self, store: ActionStore) -> None:
         run = holding(store, limit=LIMIT)
         store.settle(run, end(Status.FAILED))
-        store.redrive(run, NOON + HOUR, by=CALLER, at=NOON + HOUR)
+        store.redrive(stored_row(store, run.ref), NOON + HOUR, by=CALLER, at=NOON + HOUR)
         row = stored_row(store, run.ref)
         assert (row.concurrency_key, row.concurrency_limit) == (KEY, LIMIT)
-        assert store.claim(run.ref, terms(NOON + HOUR)) == NeedsSlot()
         assert begin(store, run.ref, terms(NOON + HOUR))
 
     def test_no_list_shows_the_holder_of_a_slot(self, store: ActionStore, run: Action) -> None:

@@ -107,9 +107,9 @@ def terms(at: datetime = NOON, *, nonce: str | None = None, retry: str = POLICY)
     )
 
 
-def claim(store: ActionStore, ref: ActionRef, at: datetime = NOON) -> Action:
-    """Claim what must be there to be claimed; the row as its run holds it."""
-    claimed = store.claim(ref, terms(at))
+def claim(store: ActionStore, row: ActionRef | Action, at: datetime = NOON) -> Action:
+    """Claim what must be there to be claimed, by a row or as it is stored; the row as its run holds it."""
+    claimed = store.claim(row if isinstance(row, Action) else stored_row(store, row), terms(at))
     assert isinstance(claimed, Claimed), claimed
     return claimed.action
 

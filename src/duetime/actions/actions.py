@@ -12,8 +12,8 @@ from duetime import ids
 from duetime.actions.cancel import cancel
 from duetime.actions.search import RunHistory, Search, stored_payload
 from duetime.errors import ActionConflict, ActionNotFound, InvalidReason, truncate
-from duetime.jobs.known_region import KnownRegion
 from duetime.jobs.tenant_context import TenantContext
+from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.expiry import check_expiry
 from duetime.model.lease import Applied, Rejected

@@ -131,16 +131,13 @@ class BatchWrites:
     def add(self, name: str, orders: Sequence[Order], start: int) -> ActionBatch:
         """Write a group of members, and return the batch."""
         for order in orders:
-            if order.after is not None:
-                problem = (
-                    "is not possible for a member: a batch could then wait for itself;"
-                    " let an action wait for the batch"
-                )
-                raise InvalidIdentifier("after", order.after, problem)
-            if order.idempotency_key is not None or order.debounce_key is not None:
-                field = "debounce_key" if order.idempotency_key is None else "idempotency_key"
-                problem = "is not possible for a member of a batch: its number makes a repeat safe"
-                raise InvalidIdentifier(field, getattr(order, field), problem)
+            order.check_without(
+                "is not possible for a member: a batch could then wait for itself;"
+                " let an action wait for the batch",
+                "after",
+            )
+            problem = "is not possible for a member of a batch: its number makes a repeat safe"
+            order.check_without(problem, "idempotency_key", "debounce_key")
         actions = self.callbacks.make(orders)
         if start < 0 or start + len(orders) > MOST_MEMBERS:
             problem = f"is out of range: a batch has at most {MOST_MEMBERS:,} members, numbered from 0"

@@ -2,7 +2,7 @@
 
 The row is read first, to check the token and to compute the settlement. Then one conditional write under the
 token's fence decides: a second completion, a late one, and one of a run that was taken over change nothing.
-The table's stream then frees what the run held, as `duetime.wakeups.after_hand_over` describes.
+The table's stream then frees what the run held, as `duetime.wakeups.follow` describes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from duetime.errors import ActionConflict, ActionNotFound, BackendUnavailable, U
 from duetime.ids import TenantId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.jobs.end_hand_over import EndHandOver
-from duetime.jobs.known_region import KnownRegion
+from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.action import Action, ActionRef, Ending, Status
 from duetime.model.decision import ApproverNotAllowed, Decision
 from duetime.model.hand_over import (

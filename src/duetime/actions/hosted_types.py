@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from duetime.clock import Clock
-from duetime.errors import DuetimeError, TooManyDueShards, TypeNotHosted
+from duetime.errors import DuetimeError, OtherFormat, TooManyDueShards, TypeNotHosted
 from duetime.model.built_in import RESERVED
 from duetime.model.deployed_shards import Hosted
 
@@ -38,6 +38,7 @@ class HostedTypes:
 
         Raises:
             TypeNotHosted: none does.
+            OtherFormat: this version does not read the deployment's tables.
             TooManyDueShards: the caller has more due shards than the stack.
         """
         if type_name.startswith(RESERVED):
@@ -70,6 +71,9 @@ class HostedTypes:
         self._read_at = now
         try:
             hosted = self._read()
+        except OtherFormat:
+            self._read_at = None
+            raise
         except DuetimeError:
             hosted = Hosted(())
         self._types = frozenset(name for name in hosted.types if not name.startswith(RESERVED))

@@ -2,48 +2,78 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 from duetime import ids, instant
-from duetime.errors import InvalidIdentifier, InvalidTime
+from duetime.errors import InvalidIdentifier, InvalidPayload, InvalidTime
 from duetime.instant import Precision, When
 from duetime.jobs.tenant_context import TenantContext
+from duetime.model import read_back
 from duetime.model.action import Action
 from duetime.model.debounce import check_debounce
 from duetime.model.expiry import expiry_time
 from duetime.model.idempotency import KeyTerms, key_terms
-from duetime.model.new_action import concurrency_of, new_action, rate_key_of
+from duetime.model.new_action import checked_concurrency_key, new_action, rate_key_of
 from duetime.model.priority import Priority, check_priority
 
 if TYPE_CHECKING:
     from duetime.model.predecessors import After, AfterFailure
     from duetime.payload import Payload
 
+P = ParamSpec("P")
+Made = TypeVar("Made")
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One payload to schedule; the fields are the arguments of `Scheduler.schedule`."""
+    """One payload to schedule; the fields are the arguments of `Scheduler.schedule`.
+
+    A text beside a type describes the same option of a request to the API.
+    """
 
     payload: Payload
     at: When
+    _: KW_ONLY
     tz: str | None = None
-    correlation_id: str | None = None
-    idempotency_key: str | None = None
-    idempotency_ttl: timedelta | None = None
-    concurrency_key: str | None = None
-    concurrency_limit: int = 1
     precision: Precision = "second"
     expires_at: datetime | None = None
     expires_after: timedelta | None = None
-    debounce_key: str | None = None
-    at_most_after: timedelta | None = None
-    rate_key: str | None = None
-    priority: Priority = "normal"
+    correlation_id: Annotated[str | None, "what to find it by later"] = None
+    idempotency_key: Annotated[str | None, "the same key again is answered with the first action"] = None
+    idempotency_ttl: timedelta | None = None
+    concurrency_key: Annotated[str | None, "of the actions that share it only so many run at once"] = None
+    concurrency_limit: int = 1
+    priority: Annotated[Priority, "`high` needs the setting `high_priority`; its type may be high too"] = (
+        "normal"
+    )
     after: After | None = None
-    after_any_end: bool = False
-    after_failure: AfterFailure = "fail"
+    after_any_end: Annotated[bool, "run after any end of them, not only after executed ones"] = False
+    after_failure: Annotated[AfterFailure, "what it does if one of them is not executed"] = "fail"
+    debounce_key: Annotated[
+        str | None, "until its first run begins, the same key again changes this action"
+    ] = None
+    at_most_after: Annotated[
+        timedelta | None, "seconds from the first request of the debounce key to the latest due time"
+    ] = None
+    rate_key: Annotated[str | None, "of a type whose rate has a key: the key, instead of the payload's"] = (
+        None
+    )
+
+    def check_without(self, problem: str, *options: str) -> None:
+        """Check that the order has none of these options.
+
+        Raises:
+            InvalidIdentifier: it has one, with this problem.
+        """
+        for option in options:
+            if (value := getattr(self, option)) is not None:
+                raise InvalidIdentifier(option, value, problem)
 
     def action(self, context: TenantContext, *, trace: str | None = None) -> tuple[Action, KeyTerms | None]:
         """Return a new pending action, and the terms of its idempotency key if it has one; write nothing.
@@ -55,9 +85,7 @@ class Order:
         Raises:
             DuetimeError: see `Scheduler.schedule`.
         """
-        now, settings = context.clock.now(), context.settings
-        correlation_id, key = self.correlation_id, self.idempotency_key
-        concurrency = concurrency_of(self.concurrency_key, self.concurrency_limit)
+        now, settings, key = context.clock.now(), context.settings, self.idempotency_key
         due_at = instant.due_time(self.at, now=now, tz=self.tz, precision=self.precision)
         debounce_key = None if self.debounce_key is None else ids.debounce_key(self.debounce_key)
         debounce_until = self._debounce_until(now)
@@ -68,11 +96,12 @@ class Order:
             now=now,
             tenant_id=context.tenant_id,
             actor=context.actor,
-            correlation_id=None if correlation_id is None else ids.correlation_id(correlation_id),
+            correlation_id=None if self.correlation_id is None else ids.correlation_id(self.correlation_id),
             due_shards=settings.due_shards,
             random_bytes=context.random_bytes,
             idempotency_key=None if key is None else ids.idempotency_key(key),
-            concurrency=concurrency,
+            concurrency_key=checked_concurrency_key(self.concurrency_key, self.concurrency_limit),
+            concurrency_limit=self.concurrency_limit,
             trace=trace,
             expires_at=self.expiry_from(due_at, now),
             debounce_key=debounce_key,
@@ -93,6 +122,19 @@ class Order:
             problem = "is not possible with after: each call would move the due time of a held action"
             raise InvalidIdentifier("debounce_key", self.debounce_key, problem)
         return held(action, self.after, rule, context.store, context.clock.now())
+
+    def is_repeat_of(self, first: Action) -> bool:
+        """Return whether an action has the type and an equal payload, though its JSON may differ.
+
+        The JSON of equal values may differ: of 1.10 and 1.1, of an instant in two zones, of a joined set.
+        """
+        if first.type != self.payload.type_name or first.payload is None:
+            return False
+        try:
+            read = type(self.payload).from_json(first.payload, version=first.payload_version)
+        except InvalidPayload:
+            return False
+        return not any(read_back.differences(self.payload, read))
 
     def expiry_from(self, due_at: datetime, now: datetime) -> datetime | None:
         """Return the expiry of the action with this due time; None without one."""
@@ -118,3 +160,27 @@ class ScheduleResult:
 
     False too if the call changed the pending action of its debounce key.
     """
+
+
+def takes(
+    make: Callable[P, Made],
+) -> Callable[[Callable[[Any, Made], T]], Callable[Concatenate[Any, P], T]]:
+    """Let a method take the arguments of `make`, whose result its function receives: an order's options."""
+
+    def taking(method: Callable[[Any, Made], T]) -> Callable[Concatenate[Any, P], T]:
+        @wraps(method)
+        def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+            try:
+                made = make(*args, **kwargs)
+            except TypeError as error:  # it names the constructor, and its caller has never heard of that
+                raise TypeError(
+                    str(error).replace(f"{make.__qualname__}.__init__", method.__qualname__)
+                ) from None
+            return method(self, made)
+
+        vars(call)["__signature__"] = signature(method).replace(
+            parameters=[signature(method).parameters["self"], *signature(make).parameters.values()]
+        )
+        return call
+
+    return taking

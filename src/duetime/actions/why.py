@@ -34,6 +34,7 @@ class Reason:
     """Why an action has not run, or how it ended."""
 
     sentence: str
+    """The reason, in English."""
     runs_at: datetime | None = None
     """When a run of it begins; None if it has run, never will, or if that depends on others."""
 

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BeforeValidator, Field
 
-from duetime.api.api_model import ApiModel
 from duetime.api.context import caller_at
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, RouteGroup, route
-from duetime.api.views import Instant, View
-from duetime.clock import Clock
+from duetime.api.views import PageView, View, shows
 from duetime.ids import SYSTEM_TENANT, TenantId
-from duetime.model.audit import AuditKind, AuditTarget
+from duetime.model.audit import AuditEntry, AuditKind, AuditLink, AuditTarget
 from duetime.model.permissions import GRANTABLE, Permission
 from duetime.model.tenant_erase import TenantErase
-from duetime.ports.access import AuditTrail, Grant, Grants
+from duetime.ports.access import Grant
 
-GRANTS = "/grants"
 _ROLE_LIMIT = 128
 
 
-class CallerView(ApiModel):
+class CallerView(View):
     """The caller and its permissions."""
 
     tenant_id: str
@@ -49,103 +45,61 @@ class GrantRequest(RequestBody):
     permissions: Annotated[list[Permission], Field(min_length=1, description="at least one")]
 
 
+@shows(Grant, "role granted_by granted_at")
 class GrantView(View):
     """A role's permissions that were granted at run time."""
 
-    role: str
-    """A group of the user pool, or a role of the settings."""
     permissions: Annotated[list[Permission], BeforeValidator(sorted)]
     """The permissions, in addition to those in the settings."""
-    granted_by: str
-    """The caller who granted them."""
-    granted_at: Instant
-    """The time of the request."""
 
 
-class GrantList(ApiModel):
+class GrantList(View):
     """The grants of the caller's tenant."""
 
     items: list[GrantView]
     """All grants, by role."""
 
 
+@shows(AuditLink, "chain number previous hash")
 class AuditLinkView(View):
     """The place of a record in a chain of hashes."""
 
-    chain: str
-    """The chain: one process of the API writes one for each tenant."""
-    number: int
-    """Counts the records of the chain from 1."""
-    previous: str
-    """The hash of the record before; empty for the first one."""
-    hash: str
-    """The hash of this record: SHA-256, in hexadecimal digits."""
 
-
+@shows(
+    AuditEntry,
+    "id operation by subject roles address requested_at request_fields status result expires_at",
+)
 class AuditEntryView(View):
     """One requested change."""
 
-    id: str
-    """A UUIDv7: entries sort by the time of the request."""
-    operation: str
-    """Such as ``cancel``, ``pause`` or ``register``."""
     target: Annotated[str, BeforeValidator(str)]
     """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many``, ``undelivered:<id>``,
     ``notification:<id>``, ``tenant:<name>``, ``batch:<name>``, ``preferences``;
     ``rejected:<caller>`` of counted rejections."""
-    by: str
-    """The caller."""
-    subject: str | None
-    """The caller's id that never changes; null if the sign-in names none."""
-    roles: list[str]
-    """The caller's roles."""
-    address: str | None
-    """The caller's IP address."""
-    requested_at: Instant
-    """The time of the request."""
-    request_fields: dict[str, Any]
-    """The other fields of the request; never a payload."""
-    status: int | None
-    """The response's HTTP status; null while the result is unknown."""
-    result: dict[str, Any] | None
-    """The target's new state, or the reason of the rejection; null while the result is unknown."""
-    expires_at: Instant
-    """When the entry's retention ends."""
     begun_link: AuditLinkView | None
     """The record before the change; null for a new target."""
     ended_link: AuditLinkView | None
     """The record with the result; null without one."""
 
 
+@shows(TenantErase, "ended_at entries_expired_by")
 class TenantEraseView(View):
     """The latest erase of the tenant, with its trail."""
 
-    ended_at: Instant
-    """Entries of earlier requests are gone."""
-    entries_expired_by: Instant
-    """The latest instant at which the retention of a removed entry would have ended."""
 
-
-class AuditPageView(ApiModel):
+class AuditPageView(PageView):
     """A page of the trail, latest first; `next_cursor` is null on the last page."""
 
     items: list[AuditEntryView]
     """At most `limit`."""
-    next_cursor: str | None
-    """The cursor of the next page; null on the last one."""
     erase: TenantEraseView | None = None
     """The latest erase of the tenant; on the first page of all its entries, null elsewhere."""
 
 
-@dataclass(frozen=True, slots=True)
 class AccessRoutes(RouteGroup):
     """Serves the grants and the audit trail of the caller's tenant."""
 
     tag = "access"
-
-    grants: Grants
-    trail: AuditTrail
-    clock: Clock
 
     @route("getCaller", "GET", "/me")
     def me(self, request: Request) -> CallerView:
@@ -159,16 +113,16 @@ class AccessRoutes(RouteGroup):
             permissions=sorted(caller.permissions),
         )
 
-    @route("listGrants", "GET", GRANTS, Permission.MANAGE_GRANTS)
+    @route("listGrants", "GET", "/grants", Permission.MANAGE_GRANTS)
     def list(self, request: Request) -> GrantList:
         """Return the grants made at run time, without those in the settings."""
-        held = self.grants.for_tenant(caller_at(request).tenant_id)
-        return GrantList(items=[GrantView.model_validate(held[role]) for role in sorted(held)])
+        held = self.access.grants.for_tenant(caller_at(request).tenant_id)
+        return GrantList(items=[GrantView.of(held[role]) for role in sorted(held)])
 
     @route(
         "grantToRole",
         "PUT",
-        f"{GRANTS}/<role>",
+        "/grants/<role>",
         Permission.MANAGE_GRANTS,
         operation=Operation("grant", AuditKind.GRANT),
     )
@@ -177,12 +131,12 @@ class AccessRoutes(RouteGroup):
         if beyond := sorted(set(body.permissions) - GRANTABLE):
             problem = f"holds {', '.join(beyond)}; may be granted: {', '.join(sorted(GRANTABLE))}"
             raise InvalidRequest([Flaw("permissions", problem)])
-        return GrantView.model_validate(self._put(role, frozenset(body.permissions), request))
+        return GrantView.of(self._put(role, frozenset(body.permissions), request))
 
     @route(
         "revokeFromRole",
         "DELETE",
-        f"{GRANTS}/<role>",
+        "/grants/<role>",
         Permission.MANAGE_GRANTS,
         status=HTTPStatus.NO_CONTENT,
         operation=Operation("revoke", AuditKind.GRANT),
@@ -197,8 +151,8 @@ class AccessRoutes(RouteGroup):
                 [Flaw("role", f"must be 1 to {_ROLE_LIMIT} printable characters without spaces")]
             )
         caller = caller_at(request)
-        grant = Grant(role, permissions, caller.actor, self.clock.now())
-        self.grants.put(caller.tenant_id, grant)
+        grant = Grant(role, permissions, caller.actor, self.api.clock.now())
+        self.access.grants.put(caller.tenant_id, grant)
         return grant
 
     @route("listAuditEntries", "GET", "/audit", Permission.READ_AUDIT)
@@ -216,15 +170,15 @@ class AccessRoutes(RouteGroup):
         filters = {AuditKind.ACTION: action, AuditKind.JOB: job}
         target = next((AuditTarget(kind, name) for kind, name in filters.items() if name is not None), None)
         tenant_id = caller_at(request).tenant_id
-        page = self.trail.list(tenant_id, target, limit=limit, cursor=cursor)
+        page = self.access.trail.list(tenant_id, target, limit=limit, cursor=cursor)
         return AuditPageView(
-            items=[AuditEntryView.model_validate(entry) for entry in page],
+            items=[AuditEntryView.of(entry) for entry in page],
             next_cursor=page.cursor,
             erase=self._erase(tenant_id) if target is None and cursor is None else None,
         )
 
     def _erase(self, tenant_id: TenantId) -> TenantEraseView | None:
         of_tenant = AuditTarget(AuditKind.TENANT, tenant_id)
-        entries = self.trail.list(SYSTEM_TENANT, of_tenant, limit=LARGEST_PAGE, cursor=None)
+        entries = self.access.trail.list(SYSTEM_TENANT, of_tenant, limit=LARGEST_PAGE, cursor=None)
         erase = TenantErase.latest(entries)
-        return None if erase is None else TenantEraseView.model_validate(erase)
+        return None if erase is None else TenantEraseView.of(erase)

@@ -12,14 +12,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from duetime.api import PREFIX
-from duetime.api.all_routes import groups_of
 from duetime.api.authenticator import Authenticator, Caller
-from duetime.api.context import ApiContext
+from duetime.api.context import Access, ApiContext, Health
 from duetime.api.errors import RouteNotFound
-from duetime.api.normalise_event import normalise, read_within
-from duetime.api.route_ports import Access, Health
-from duetime.api.routes import LazyRouteTable
-from duetime.api.served_request import ServedRequest, Within
+from duetime.api.gateway_event import Within, normalise, read_within
+from duetime.api.routes import LazyRouteTable, ServedRequest
 from duetime.errors import DuetimeError, RateExceeded
 from duetime.jobs.token_buckets import TokenBuckets
 from duetime.model.quota import Quota, limit_of
@@ -30,6 +27,8 @@ if TYPE_CHECKING:
 Event = Mapping[str, Any]
 _SECOND = timedelta(seconds=1)
 Handler = Callable[[Event, Any], dict[str, Any]]
+_EVERY_RESPONSE = {"Cache-Control": ["no-store"], "X-Content-Type-Options": ["nosniff"]}
+"""Against caching, because a response has one tenant's data at one moment; and against content sniffing."""
 
 
 def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = PREFIX) -> Handler:
@@ -37,10 +36,15 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
 
     The handler is safe to call from several threads.
     """
-    table = LazyRouteTable(groups_of(api, health, access), prefix)
-    dispatcher = _dispatcher_of(api, access, prefix)
+    table = LazyRouteTable(api, health, access, prefix)
     authenticator = Authenticator(access.grants, api.settings)
     buckets = TokenBuckets(api.clock, _SECOND)
+
+    @cache
+    def dispatcher() -> Dispatcher:
+        from duetime.api.dispatch import Dispatcher  # noqa: PLC0415 - at the first request for a route
+
+        return Dispatcher(api, access.trail, prefix)
 
     def respond(event: dict[str, Any], context: Any, known: Caller | None) -> dict[str, Any]:
         """Return the response of an event; one that is served within another has a known caller."""
@@ -65,18 +69,6 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
     return lambda sent, context: respond(normalise(sent), context, None)
 
 
-def _dispatcher_of(api: ApiContext, access: Access, prefix: str) -> Callable[[], Dispatcher]:
-    """Return what makes the dispatcher at its first call."""
-
-    @cache
-    def dispatcher() -> Dispatcher:
-        from duetime.api.dispatch import Dispatcher  # noqa: PLC0415 - at the first request for a route
-
-        return Dispatcher(api, access.trail, prefix)
-
-    return dispatcher
-
-
 def _limit_rate(caller: Caller, buckets: TokenBuckets, api: ApiContext) -> None:
     """Count a request of a tenant.
 
@@ -92,3 +84,23 @@ def _base(event: Event, prefix: str) -> str:
     """Return the prefix as the client called it: with the stage, or the base path of a custom domain."""
     called = str(event["requestContext"]["path"] or event["path"]).rstrip("/")
     return called.removesuffix(event["path"].rstrip("/").removeprefix(prefix))
+
+
+def with_headers(handler: Handler, origin: str) -> Handler:
+    """Return the handler with every response's headers, and CORS headers for one origin unless it is empty.
+
+    Only a route of public content sets its own ``Cache-Control``.
+    """
+    cross_origin = {
+        "Access-Control-Allow-Origin": [origin],
+        "Access-Control-Expose-Headers": ["ETag, Location, Retry-After"],
+        "Vary": ["Origin"],
+    }
+    added = cross_origin if origin else {}
+
+    def respond(event: Event, context: Any) -> dict[str, Any]:
+        response = handler(event, context)
+        headers = {**_EVERY_RESPONSE, **(response.get("multiValueHeaders") or {}), **added}
+        return {**response, "multiValueHeaders": headers}
+
+    return respond

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Self
+from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime._masking import hiding
-from duetime.api.api_model import ApiModel
-from duetime.api.context import ACTIONS, ApiRoutes, reader_at
+from duetime.api.context import ACTIONS, reader_at
 from duetime.api.errors import Flaw, InvalidRequest
-from duetime.api.routes import route
-from duetime.api.trace_links import trace_url
-from duetime.api.views import Instant
+from duetime.api.routes import RouteGroup, route
+from duetime.api.views import Instant, View, shows, trace_url
 from duetime.errors import Unsupported, truncate
 from duetime.ids import DEFAULT_WORKER
 from duetime.model.action import Action, Attempt
@@ -32,7 +30,7 @@ A millisecond before the next attempt's start, all lines are of the former.
 """
 
 
-class TracebackView(ApiModel):
+class TracebackView(View):
     """Why an attempt failed, as Python prints it."""
 
     number: int
@@ -43,36 +41,22 @@ class TracebackView(ApiModel):
     """The exceptions, the first cause first, without secrets; of a very long one the middle is left out."""
 
 
-class TracebackList(ApiModel):
+class TracebackList(View):
     """The tracebacks of an action's failed attempts, in order."""
 
     items: list[TracebackView]
     """None of an attempt whose worker died, or whose traceback could not be stored."""
 
 
-class LogLineView(ApiModel):
+@shows(LogLine, "at level exception")
+class LogLineView(View):
     """One line of a worker's log."""
 
-    at: Instant
-    """When it was logged."""
-    level: str
-    """Such as ``INFO``."""
     message: str
     """The text, without secrets, in at most 2,000 characters; `[redacted]` if its secrets are unknown."""
-    exception: str | None
-    """The traceback that was logged with it."""
-
-    @classmethod
-    def from_line(cls, line: LogLine, *, is_hidden: bool) -> Self:
-        """Return the view of a line."""
-        if is_hidden:
-            return cls(at=line.at, level=line.level, message=REDACTED, exception=None)
-        exception = None if line.exception is None else truncate(line.exception, _LONGEST_EXCEPTION)
-        message = truncate(line.message, _LONGEST_MESSAGE)
-        return cls(at=line.at, level=line.level, message=message, exception=exception)
 
 
-class LogView(ApiModel):
+class LogView(View):
     """The lines of one attempt, the oldest first; at most 200."""
 
     attempt: int | None
@@ -85,7 +69,7 @@ class LogView(ApiModel):
     """Where X-Ray shows the trace of the worker's invocation; null if it was not traced."""
 
 
-class AttemptRoutes(ApiRoutes):
+class AttemptRoutes(RouteGroup):
     """Serves the details of attempts, apart from the action: lists and `GET` of one do not read them."""
 
     tag = "actions"
@@ -119,7 +103,7 @@ class AttemptRoutes(ApiRoutes):
         with hiding(lambda: secrets or (), self.api.settings.secret_patterns.values()):
             return LogView(
                 attempt=runs[0][0] if runs else None,
-                items=[LogLineView.from_line(line, is_hidden=secrets is None) for line in page.lines],
+                items=[_line_view(line, is_hidden=secrets is None) for line in page.lines],
                 is_complete=page.is_complete,
                 trace_url=trace_url(next(traces, None)),
             )
@@ -151,3 +135,10 @@ def _chosen(action: Action, number: int | None) -> list[tuple[int, Attempt]]:
             [Flaw("attempt", f"is {number}; the action lists the attempts {first} to {last}")]
         )
     return chosen
+
+
+def _line_view(line: LogLine, *, is_hidden: bool) -> LogLineView:
+    if is_hidden:
+        return LogLineView.of(line, message=REDACTED, exception=None)
+    exception = None if line.exception is None else truncate(line.exception, _LONGEST_EXCEPTION)
+    return LogLineView.of(line, message=truncate(line.message, _LONGEST_MESSAGE), exception=exception)

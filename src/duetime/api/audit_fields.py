@@ -8,8 +8,8 @@ from itertools import accumulate
 from typing import Any
 
 from duetime._masking import masked as without_secrets
-from duetime.api.body import parse_json
-from duetime.api.known_fields import Fields, admits_lists, only_known
+from duetime.api.gateway_event import parse_json
+from duetime.api.parameters import Fields, admits_lists, only_known
 from duetime.api.requests import IDENTITY
 from duetime.errors import DuetimeError, truncate
 from duetime.notifications.deliver import masked

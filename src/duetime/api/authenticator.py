@@ -59,10 +59,6 @@ class Caller:
             mine, subject = (text.partition(":")[0] for text in (mine, subject))
         return bool(mine and subject) and mine != subject
 
-    def permitted(self, permissions: frozenset[Permission], *, address: str | None) -> Caller:
-        """Return the caller with its permissions and address."""
-        return replace(self, permissions=permissions, address=address)
-
 
 class Authenticator:
     """Authenticates callers and computes their permissions.
@@ -92,8 +88,10 @@ class Authenticator:
         )
         if self._required_role and self._required_role not in caller.roles:
             raise Forbidden(f"the caller needs the role {self._required_role!r}, which all callers must have")
-        return caller.permitted(
-            self._permissions(caller), address=address if isinstance(address, str) else None
+        return replace(
+            caller,
+            permissions=self._permissions(caller),
+            address=address if isinstance(address, str) else None,
         )
 
     def _permissions(self, caller: Caller) -> frozenset[Permission]:

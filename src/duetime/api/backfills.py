@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated, Self
+from typing import Annotated
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
-from duetime.api.api_model import ApiModel
-from duetime.api.context import JOBS, ApiRoutes, place_of
+from duetime.api.context import JOBS, place_of
 from duetime.api.requests import RequestBody, read_time
-from duetime.api.routes import Operation, route
-from duetime.api.views import Instant
-from duetime.jobs.backfills import BackfillPreview
+from duetime.api.routes import Operation, RouteGroup, route
+from duetime.api.views import Instant, View, answer, shows
 from duetime.model.audit import AuditKind
 from duetime.model.backfill import (
     MOST_AT_ONCE,
     USUAL_AT_ONCE,
     Backfill,
     BackfillOrder,
-    BackfillState,
 )
 from duetime.model.permissions import Permission
 
 _READ, _MANAGE = Permission.READ_JOBS, Permission.MANAGE_JOBS
 _BACKFILLS = f"{JOBS}/<name>/backfills"
 _BACKFILL = f"{_BACKFILLS}/<backfill_id>"
-_JSON = "application/json"
 
 RangeStart = Annotated[str, Query(alias="from", description="the first ISO 8601 instant of the range")]
 RangeEnd = Annotated[str, Query(description="the end of the range, excluded; not in the future")]
@@ -47,69 +43,26 @@ class BackfillRequest(RequestBody):
     again: Annotated[bool, Field(description="run times that already ran, too", strict=True)] = False
 
 
-class BackfillView(ApiModel):
+@shows(
+    Backfill,
+    "id state version start until order at_once again total executed failed skipped cancelled"
+    " left_out remaining open begun_by begun_at changed_by changed_at ended_at",
+)
+class BackfillView(View):
     """A backfill with its progress."""
 
-    id: str
-    """Its id, unique within its job."""
     job: str
     """The job whose past nominal times it runs."""
-    state: BackfillState
-    """``running`` until all its runs have ended, unless a caller pauses or cancels it."""
-    version: int
-    """The job's version whose times run."""
-    start: Instant
-    """The first instant of the range."""
-    until: Instant
-    """The end of the range, excluded."""
-    order: BackfillOrder
-    """Which times come first."""
-    at_once: int
-    """The most open runs."""
-    again: bool
-    """Whether times run that already ran."""
-    total: int
-    """The nominal times in the range."""
-    executed: int
-    """How many of its runs were executed."""
-    failed: int
-    """How many have failed."""
-    skipped: int
-    """How many were skipped."""
-    cancelled: int
-    """How many were cancelled."""
-    left_out: int
-    """How many times already ran, or were about to."""
-    remaining: int
-    """How many times have not begun."""
-    open: list[Instant]
-    """The times whose runs have begun and not ended."""
-    begun_by: str
-    """Who began it."""
-    begun_at: Instant
-    """When that was."""
-    changed_by: str | None
-    """Who last paused, resumed or cancelled it; null if no caller has."""
-    changed_at: Instant | None
-    """When that was."""
-    ended_at: Instant | None
-    """When its last run had ended; null before."""
-
-    @classmethod
-    def from_backfill(cls, backfill: Backfill) -> Self:
-        """Return the view of a backfill."""
-        same = {name: getattr(backfill, name) for name in cls.model_fields if name not in {"job", "open"}}
-        return cls(**same, job=backfill.ref.job.name, open=list(backfill.open))
 
 
-class BackfillList(ApiModel):
+class BackfillList(View):
     """A job's backfills."""
 
     items: list[BackfillView]
     """The latest first, ended ones included."""
 
 
-class LeftOutView(ApiModel):
+class LeftOutView(View):
     """A nominal time that a backfill leaves out."""
 
     at: Instant
@@ -118,7 +71,7 @@ class LeftOutView(ApiModel):
     """The status of its run; ``forgotten`` if its row was removed after the retention."""
 
 
-class BackfillPreviewView(ApiModel):
+class BackfillPreviewView(View):
     """What a backfill would run."""
 
     total: int
@@ -128,14 +81,8 @@ class BackfillPreviewView(ApiModel):
     left_out: list[LeftOutView]
     """Those that it would leave out."""
 
-    @classmethod
-    def from_preview(cls, preview: BackfillPreview) -> Self:
-        """Return the view of a preview."""
-        left_out = [LeftOutView(at=at, status=status) for at, status in sorted(preview.left_out.items())]
-        return cls(total=len(preview.times), items=list(preview.to_run), left_out=left_out)
 
-
-class BackfillRoutes(ApiRoutes):
+class BackfillRoutes(RouteGroup):
     """Serves the backfills of the jobs that the caller may manage."""
 
     tag = "jobs"
@@ -144,7 +91,7 @@ class BackfillRoutes(ApiRoutes):
     def list(self, name: str, request: Request) -> BackfillList:
         """Return the job's backfills with their progress, the latest first."""
         found = self.api.scheduler(request).jobs.backfills(name)
-        return BackfillList(items=[BackfillView.from_backfill(backfill) for backfill in found])
+        return BackfillList(items=[_view(backfill) for backfill in found])
 
     @route(
         "backfillJob",
@@ -170,9 +117,8 @@ class BackfillRoutes(ApiRoutes):
             order=body.order,
             again=body.again,
         )
-        location = {"Location": f"{place_of(request, JOBS, name)}/backfills/{backfill.id}"}
-        view = BackfillView.from_backfill(backfill)
-        return Response(HTTPStatus.CREATED, _JSON, view, headers=location)
+        location = f"{place_of(request, JOBS, name)}/backfills/{backfill.id}"
+        return answer(_view(backfill), HTTPStatus.CREATED, Location=location)
 
     @route("previewBackfill", "GET", f"{_BACKFILLS}/preview", _READ)
     def preview(
@@ -187,12 +133,14 @@ class BackfillRoutes(ApiRoutes):
         """Return the nominal times that a backfill would run, and those that it would leave out."""
         first, end = read_time(start, "from"), read_time(until, "until")
         jobs = self.api.scheduler(request).jobs
-        return BackfillPreviewView.from_preview(jobs.preview_backfill(name, first, end, again=again))
+        found = jobs.preview_backfill(name, first, end, again=again)
+        left_out = [LeftOutView(at=at, status=status) for at, status in sorted(found.left_out.items())]
+        return BackfillPreviewView(total=len(found.times), items=list(found.to_run), left_out=left_out)
 
     @route("getBackfill", "GET", _BACKFILL, _READ)
     def get(self, name: str, backfill_id: str, request: Request) -> BackfillView:
         """Return a backfill with its progress."""
-        return BackfillView.from_backfill(self.api.scheduler(request).jobs.get_backfill(name, backfill_id))
+        return _view(self.api.scheduler(request).jobs.get_backfill(name, backfill_id))
 
     @route(
         "pauseBackfill",
@@ -204,7 +152,7 @@ class BackfillRoutes(ApiRoutes):
     def pause(self, name: str, backfill_id: str, request: Request) -> BackfillView:
         """Begin no further runs of the backfill; open ones end."""
         jobs = self.api.jobs_for(request, name)
-        return BackfillView.from_backfill(jobs.pause_backfill(name, backfill_id))
+        return _view(jobs.pause_backfill(name, backfill_id))
 
     @route(
         "resumeBackfill",
@@ -216,7 +164,7 @@ class BackfillRoutes(ApiRoutes):
     def resume(self, name: str, backfill_id: str, request: Request) -> BackfillView:
         """Begin runs of a paused backfill again."""
         jobs = self.api.jobs_for(request, name)
-        return BackfillView.from_backfill(jobs.resume_backfill(name, backfill_id))
+        return _view(jobs.resume_backfill(name, backfill_id))
 
     @route(
         "cancelBackfill",
@@ -228,4 +176,8 @@ class BackfillRoutes(ApiRoutes):
     def cancel(self, name: str, backfill_id: str, request: Request) -> BackfillView:
         """End the backfill: cancel its pending runs, and request that the running ones stop."""
         jobs = self.api.jobs_for(request, name)
-        return BackfillView.from_backfill(jobs.cancel_backfill(name, backfill_id))
+        return _view(jobs.cancel_backfill(name, backfill_id))
+
+
+def _view(backfill: Backfill) -> BackfillView:
+    return BackfillView.of(backfill, job=backfill.ref.job.name)

@@ -1,36 +1,32 @@
-"""Routes that read jobs: their definitions, runs and occurrences, and previews of cadences."""
+"""Routes that read jobs, their runs and their occurrences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from http import HTTPStatus
-from itertools import islice
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from duetime import ids, instant
-from duetime.api.context import JOBS, ApiContext, ApiRoutes, reader_at
+from duetime.api.context import JOBS, ApiContext, reader_at
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.filters import StatusFilter
-from duetime.api.job_prices import price_of
-from duetime.api.job_requests import LONGEST_CADENCE
-from duetime.api.job_search import JobSearch, JobState, named
-from duetime.api.job_views import JobPageView, JobSummary, JobView
+from duetime.api.job_search import JobCountsView, JobSearch, JobState, named
+from duetime.api.job_views import NO_PRICE, JobSummary, JobView, price_of
 from duetime.api.parameters import LARGEST_PAGE, Start, Until, instant_of
 from duetime.api.preconditions import etag_of_job
 from duetime.api.requests import read_time
-from duetime.api.routes import route
-from duetime.api.time_views import OccurrencePage, OccurrenceView, PreviewedView, PreviewView
-from duetime.api.views import RunPage, RunSummary
-from duetime.cadence import Cadence, Interval, local_occurrences, parse
+from duetime.api.routes import RouteGroup, route
+from duetime.api.views import Instant, PageView, RunPage, RunSummary, View, answer, payload_fields, shows
 from duetime.errors import InvalidCursor, InvalidIdentifier
+from duetime.jobs.occurrence_status import Occurrence
 from duetime.model.action import Action
 from duetime.model.content_filter import LONGEST_TEXT
+from duetime.model.deadline import DeadlineState
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
 from duetime.ports.jobs import JobPage as LookedUp
@@ -40,12 +36,42 @@ JobNameText = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
 MOST_OCCURRENCES = 500
 MOST_RECENT, MOST_WITH_RUNS = 20, 25
 DAY = timedelta(days=1)
-_COUNT = 10
 _PLANNED = 50
 """The most future rows that are searched for skipped occurrences."""
 
 
-class BackgroundJobs(ApiRoutes):
+@shows(
+    Occurrence,
+    "at until count tz cadences version account reason note action_id deadline_at",
+)
+class OccurrenceView(View):
+    """One nominal time and what became of it; or several in a row, without runs, that share it."""
+
+    local: Annotated[str, BeforeValidator(datetime.isoformat)]
+    """What the wall clock of the cadence's zone shows then."""
+    deadline: DeadlineState | None
+    """The state of that."""
+
+
+class OccurrencePage(View):
+    """The accounts of a window, in order; `next_from` is null at its end, else where to go on."""
+
+    items: list[OccurrenceView]
+    """In order of time."""
+    next_from: Instant | None
+    """Say it as `from` to go on; null at the window's end."""
+
+
+class JobPageView(PageView):
+    """A page of jobs; `next_cursor` is null on the last one."""
+
+    items: list[JobSummary]
+    """At most `limit`, by name."""
+    compared: int | None = None
+    """How many jobs were compared with `q` and `state`, one by one; null without these."""
+
+
+class BackgroundJobs(RouteGroup):
     """Serves the jobs of the caller's tenant, and code's jobs to operators."""
 
     tag = "jobs"
@@ -88,15 +114,23 @@ class BackgroundJobs(ApiRoutes):
             jobs, following, compared = [*page], page.cursor, None
         now = self.api.clock.now()
         items = [
-            JobSummary.from_job(
+            JobSummary.in_list(
                 job,
                 now,
                 self._recent(job, now, runs) if runs else None,
-                price_of(job, now) if prices else None,
+                price_of(job, now) if prices else NO_PRICE,
             )
             for job in jobs
         ]
         return JobPageView(items=items, next_cursor=following, compared=compared)
+
+    @route("countJobs", "GET", f"{JOBS}/counts", _READ)
+    def counts(self, request: Request) -> JobCountsView:
+        """Return how many jobs are failing, retrying, paused and running.
+
+        Of more than 1,000 jobs the first ones are counted, by name.
+        """
+        return JobSearch(self.api, request).counts()
 
     def _recent(self, job: Job, now: datetime, limit: int) -> Iterable[Action]:
         """Return the job's last runs, without future runs: an event-triggered job lists both."""
@@ -115,8 +149,7 @@ class BackgroundJobs(ApiRoutes):
     def get(self, name: str, request: Request) -> Response[JobView]:
         """Return the job with its next runs."""
         job = self.api.scheduler(request).jobs.get(name)
-        headers = {"ETag": etag_of_job(job)}
-        return Response(HTTPStatus.OK, "application/json", job_view(self.api, job, request), headers=headers)
+        return answer(job_view(self.api, job, request), ETag=etag_of_job(job))
 
     @route("listJobRuns", "GET", f"{JOBS}/<name>/runs", _READ)
     def runs(
@@ -145,7 +178,7 @@ class BackgroundJobs(ApiRoutes):
             cursor=cursor,
         )
         reader = reader_at(self.api, request)
-        items = [RunSummary.from_run(run, reader.of_action(run)) for run in page]
+        items = [RunSummary.of(run, **payload_fields(reader.of_action(run))) for run in page]
         return RunPage(items=items, next_cursor=page.cursor, includes_runs=True)
 
     @route("explainJob", "GET", f"{JOBS}/<name>/occurrences", _READ)
@@ -167,45 +200,8 @@ class BackgroundJobs(ApiRoutes):
             name, instant_of(start, "from", now, -DAY), instant_of(until, "until", now, DAY), limit=limit
         )
         return OccurrencePage(
-            items=[OccurrenceView.model_validate(occurrence) for occurrence in found],
+            items=[OccurrenceView.of(occurrence) for occurrence in found],
             next_from=found.next_start,
-        )
-
-    @route("previewCadence", "GET", f"{JOBS}/preview", _READ)
-    def preview(
-        self,
-        cadence: Annotated[str, Query(max_length=LONGEST_CADENCE)],
-        start: Start = None,
-        until: Until = None,
-        count: Annotated[int | None, Query(ge=1, le=MOST_OCCURRENCES)] = None,
-    ) -> PreviewView:
-        """Return a cadence's next `count` times after `from`, or those up to `until`, and DST changes.
-
-        Without `until` also what they do within a year of the last time shown; beside it what may surprise,
-        and whether
-        croniter agrees.
-        """
-        from duetime.cadence import Preview  # noqa: PLC0415 - it needs cron, which no other route does
-
-        now, default_tz = self.api.clock.now(), self.api.settings.default_tz
-        after = instant_of(start, "from", now)
-        last = None if until is None else instant_of(until, "until", now)
-        read = parse(cadence).with_default_tz(default_tz) if default_tz else parse(cadence)
-        most = count or (_COUNT if last is None else MOST_OCCURRENCES)
-        anchored = _anchored(read, after)
-        shown = list(islice(local_occurrences(anchored, after, last), most + 1))
-        preview = Preview.from_occurrences(anchored, shown[:most], after, last)
-        return PreviewView(
-            cadence=read.text,
-            name=read.name,
-            words=read.describe(),
-            tz=read.tz,
-            occurrences=[PreviewedView.model_validate(occurrence) for occurrence in preview.occurrences],
-            is_cut=last is not None and len(shown) > most,
-            changes=[PreviewedView.model_validate(change) for change in preview.changes],
-            notes=list(preview.notes),
-            disagreements=list(preview.disagreements),
-            second_opinion=preview.second_opinion,
         )
 
 
@@ -241,13 +237,6 @@ def _refuse_made_up(cursor: str | None) -> None:
             ids.job_name(name)
     except InvalidIdentifier:
         raise InvalidCursor from None
-
-
-def _anchored(cadence: Cadence, start: datetime) -> Cadence:
-    """An interval counts from its job's first day; one of no job from where the preview begins."""
-    if isinstance(cadence, Interval) and cadence.start is None:
-        return cadence.starting(start)
-    return cadence
 
 
 def job_view(api: ApiContext, job: Job, request: Request) -> JobView:

@@ -2,77 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
 from duetime.actions.batches import Batches
-from duetime.api.api_model import ApiModel
-from duetime.api.context import ApiRoutes
 from duetime.api.filters import BulkView, page_view
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RequestBody
-from duetime.api.routes import Operation, route
-from duetime.api.views import ActionPage, Instant
+from duetime.api.routes import Operation, RouteGroup, route
+from duetime.api.views import ActionPage, PageView, View, shows
 from duetime.model.action import Status
 from duetime.model.audit import AuditKind
-from duetime.model.batch import ActionBatch, BatchState
+from duetime.model.batch import ActionBatch, Counts
 from duetime.model.permissions import Permission
 
-BATCHES = "/batches"
 _READ, _MANAGE = Permission.READ_ACTIONS, Permission.MANAGE_ACTIONS
 
 
-class BatchView(ApiModel):
+@shows(Counts, "executed failed cancelled skipped")
+@shows(
+    ActionBatch,
+    "name state size left counted_at opened_at opened_by closed_at closed_by completed_at on_complete",
+)
+class BatchView(View):
     """A batch with its progress, as it was counted last."""
 
-    name: str
-    """Its name, one of its tenant."""
-    state: BatchState
-    """``open`` until it is closed, then ``running``; ``complete`` when all members are final."""
-    size: int
-    """How many members it has."""
-    executed: int
-    """How many were executed."""
-    failed: int
-    """How many have failed."""
-    cancelled: int
-    """How many were cancelled."""
-    skipped: int
-    """How many were skipped."""
-    left: int
-    """How many were not final."""
-    counted_at: Instant | None
-    """When they were counted; null before the first count."""
-    opened_at: Instant
-    """When it was opened."""
-    opened_by: str
-    """Who opened it."""
-    closed_at: Instant | None
-    """From when on no member could be added; null while it is open."""
-    closed_by: str | None
-    """Who closed it."""
-    completed_at: Instant | None
-    """When it was first complete."""
-    on_complete: str | None
-    """The action that runs then; null if it has none."""
 
-    @classmethod
-    def from_batch(cls, batch: ActionBatch) -> Self:
-        """Return the view of a batch."""
-        same = {name: getattr(batch, name) for name in cls.model_fields if name not in batch.counts._fields}
-        return cls(**same, **batch.counts._asdict())
-
-
-class BatchList(ApiModel):
+class BatchList(PageView):
     """A page of batches; `next_cursor` is null on the last one."""
 
     items: list[BatchView]
     """By name, at most `limit`."""
-    next_cursor: str | None
-    """The cursor of the next page; null on the last one."""
 
 
 class MembersRequest(RequestBody):
@@ -83,12 +46,12 @@ class MembersRequest(RequestBody):
     dry_run: Annotated[bool, Field(strict=True, description="only say which")] = False
 
 
-class BatchRoutes(ApiRoutes):
+class BatchRoutes(RouteGroup):
     """Serves the batches of the caller's tenant."""
 
     tag = "batches"
 
-    @route("listBatches", "GET", BATCHES, _READ)
+    @route("listBatches", "GET", "/batches", _READ)
     def list(
         self,
         request: Request,
@@ -97,14 +60,14 @@ class BatchRoutes(ApiRoutes):
     ) -> BatchList:
         """Return a page of the batches, by name; open ones too."""
         page = self._batches(request).list(limit=limit, cursor=cursor)
-        return BatchList(items=[BatchView.from_batch(batch) for batch in page], next_cursor=page.cursor)
+        return BatchList(items=[_view(batch) for batch in page], next_cursor=page.cursor)
 
-    @route("getBatch", "GET", f"{BATCHES}/<batch_name>", _READ)
+    @route("getBatch", "GET", "/batches/<batch_name>", _READ)
     def get(self, batch_name: str, request: Request) -> BatchView:
         """Return a batch with its progress."""
-        return BatchView.from_batch(self._batches(request).get(batch_name))
+        return _view(self._batches(request).get(batch_name))
 
-    @route("listMembers", "GET", f"{BATCHES}/<batch_name>/members", _READ)
+    @route("listMembers", "GET", "/batches/<batch_name>/members", _READ)
     def members(
         self,
         batch_name: str,
@@ -120,18 +83,18 @@ class BatchRoutes(ApiRoutes):
     @route(
         "closeBatch",
         "POST",
-        f"{BATCHES}/<batch_name>/close",
+        "/batches/<batch_name>/close",
         _MANAGE,
         operation=Operation("close", AuditKind.BATCH),
     )
     def close(self, batch_name: str, request: Request) -> BatchView:
         """Close an open batch: no member can be added, and it is complete when all are final."""
-        return BatchView.from_batch(self._batches(request).close(batch_name))
+        return _view(self._batches(request).close(batch_name))
 
     @route(
         "cancelBatch",
         "POST",
-        f"{BATCHES}/<batch_name>/cancel",
+        "/batches/<batch_name>/cancel",
         _MANAGE,
         operation=Operation("cancel", AuditKind.BATCH, has_dry_run=True),
     )
@@ -144,7 +107,7 @@ class BatchRoutes(ApiRoutes):
     @route(
         "redriveBatch",
         "POST",
-        f"{BATCHES}/<batch_name>/redrive",
+        "/batches/<batch_name>/redrive",
         _MANAGE,
         operation=Operation("redrive", AuditKind.BATCH, has_dry_run=True, creates_work=True),
     )
@@ -156,3 +119,7 @@ class BatchRoutes(ApiRoutes):
 
     def _batches(self, request: Request) -> Batches:
         return self.api.scheduler(request).batches
+
+
+def _view(batch: ActionBatch) -> BatchView:
+    return BatchView.of(batch, batch.counts)

@@ -12,16 +12,13 @@ from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
 from duetime import check_ins
-from duetime.api.context import ACTIONS, ApiRoutes, place_of
+from duetime.api.context import ACTIONS, place_of
 from duetime.api.requests import RequestBody
-from duetime.api.routes import Operation, route
-from duetime.api.views import ActionSummary
+from duetime.api.routes import Operation, RouteGroup, route
+from duetime.api.views import ActionSummary, answer
 from duetime.errors import UnknownType
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
-
-CHECK_INS = "/check-ins"
-_JSON = "application/json"
 
 _REMEDY = "check-ins need app.include(duetime.check_ins) in the app"
 
@@ -41,7 +38,7 @@ class CheckInRequest(RequestBody):
     ]
 
 
-class CheckInRoutes(ApiRoutes):
+class CheckInRoutes(RouteGroup):
     """Serves check-ins, if the app includes `duetime.check_ins`."""
 
     tag = "actions"
@@ -49,7 +46,7 @@ class CheckInRoutes(ApiRoutes):
     @route(
         "checkIn",
         "PUT",
-        f"{CHECK_INS}/<name>",
+        "/check-ins/<name>",
         Permission.MANAGE_ACTIONS,
         second_status=HTTPStatus.CREATED,
         operation=Operation("check-in", AuditKind.CHECK_IN, creates_work=True),
@@ -66,8 +63,8 @@ class CheckInRoutes(ApiRoutes):
         order = check_ins.order_of(check_ins.CheckIn(name=name, within=body.within))
         placed = self.api.scheduler(request).place(order)
         status = HTTPStatus.CREATED if placed.is_new else HTTPStatus.OK
-        location = {"Location": place_of(request, ACTIONS, placed.action.id)}
-        return Response(status, _JSON, ActionSummary.from_action(placed.action), headers=location)
+        location = place_of(request, ACTIONS, placed.action.id)
+        return answer(ActionSummary.of(placed.action), status, Location=location)
 
     def _check(self, written: str) -> None:
         """Check the payload of a check-in, and that the app includes the handler."""

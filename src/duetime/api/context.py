@@ -1,8 +1,12 @@
-"""The API's context: the back ends, and a scheduler for each caller's tenant and actor."""
+"""The API's context: the back ends, and a scheduler for each caller's tenant and actor.
+
+It imports no route: a cold start needs none.
+"""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -10,17 +14,17 @@ from duetime.actions.usage_quotas import UsageQuotas
 from duetime.api.authenticator import Caller
 from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected_etags
 from duetime.api.redactor import Redactor
-from duetime.api.routes import RouteGroup
 from duetime.app import App
 from duetime.clock import Clock
 from duetime.environment import USUAL_CONCURRENCY
 from duetime.errors import Unsupported
 from duetime.ids import DEFAULT_WORKER, TenantId
-from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.tenant_context import TenantContext
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.model.action import Action
 from duetime.model.permissions import Permission
 from duetime.model.work_pause import Hold, PausableWork, WorkPause, work_of
+from duetime.ports.access import AuditTrail, Grants
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobPorts
 from duetime.ports.notifications import InboxPorts
@@ -28,6 +32,7 @@ from duetime.ports.rate_limits import NoSetLimits, SetLimits
 from duetime.ports.run_counts import RunCounts
 from duetime.ports.run_logs import RunLogs
 from duetime.ports.undelivered import UndeliveredPorts
+from duetime.ports.wakeups import Bookmarks
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
@@ -88,7 +93,7 @@ class ApiContext:
     def hand_overs(self) -> HandOvers:
         """Return the handed-over actions of all tenants: the token alone decides."""
         from duetime.actions.hand_overs import HandOvers  # noqa: PLC0415 - at the first request with a token
-        from duetime.jobs.known_region import KnownRegion  # noqa: PLC0415 - as above
+        from duetime.jobs.trusted_reading import KnownRegion  # noqa: PLC0415 - as above
 
         return HandOvers(
             self.store,
@@ -165,10 +170,26 @@ class ApiContext:
 
 
 @dataclass(frozen=True, slots=True)
-class ApiRoutes(RouteGroup):
-    """Routes that need no more than the context."""
+class Access:
+    """The grants made at run time, and the audit trail."""
 
-    api: ApiContext
+    grants: Grants
+    trail: AuditTrail
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What the routes of the deployment's health read.
+
+    Attributes:
+        bookmarks: those of the passes.
+        waiting: counts the failure queue's messages.
+        runbook: the address of the operators' runbook.
+    """
+
+    bookmarks: Bookmarks
+    waiting: Callable[[], int] | None = None
+    runbook: str | None = None
 
 
 def caller_at(request: Request) -> Caller:

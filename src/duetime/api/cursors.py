@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any
 
 from duetime.api.authenticator import Caller
-from duetime.api.body import RequestContent
+from duetime.api.gateway_event import RequestContent
 from duetime.api.routes import RouteMatch
 from duetime.errors import InvalidCursor
 

@@ -19,15 +19,12 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from duetime.api.audit_middleware import AuditMiddleware
 from duetime.api.authenticator import Caller, require
-from duetime.api.body import RequestContent
 from duetime.api.context import ApiContext
 from duetime.api.cursors import CursorSeal
-from duetime.api.known_fields import body_fields
-from duetime.api.parameters import refuse_parameters
-from duetime.api.problems import problem_of
-from duetime.api.request_flaws import invalid_request
-from duetime.api.routes import Route
-from duetime.api.served_request import ServedRequest
+from duetime.api.gateway_event import RequestContent
+from duetime.api.parameters import body_fields, refuse_parameters
+from duetime.api.problems import invalid_request, problem_of
+from duetime.api.routes import Route, ServedRequest
 from duetime.errors import DuetimeError, TenantPaused, truncate
 from duetime.ports.access import AuditTrail
 

@@ -11,26 +11,24 @@ from typing import Any, Final
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.context import ApiRoutes
-from duetime.api.routes import route
+from duetime.api.routes import RouteGroup, route
 from duetime.model.entity_tags import has_tag, tag_of
 
 FILE: Final = Path(__file__).parent / "openapi/served.json"
 """The document as the API serves it, without line breaks; `python -m duetime.api.openapi` writes it."""
 
-PATH = "/openapi.json"
 CACHED = "public, max-age=300, must-revalidate"
 
 ONE_TAG = "Actions at their time, jobs, and their notifications."
 """The description of the tag that a deployment sets for all operations."""
 
 
-class DocumentRoute(ApiRoutes):
+class DocumentRoute(RouteGroup):
     """Serves the generated document, with the deployment's URL and tag."""
 
     tag = "service"
 
-    @route("getDocument", "GET", PATH, is_open=True)
+    @route("getDocument", "GET", "/openapi.json", is_open=True)
     def get(self, request: Request) -> Response[str]:
         """This document; its server is what was called."""
         base, domain = request.context["base"], request.resolved_event["requestContext"].get("domainName")

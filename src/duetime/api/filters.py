@@ -8,10 +8,9 @@ from typing import Annotated, Literal, Self, cast
 from pydantic import BeforeValidator, Field
 
 from duetime.actions.bulk import BulkResult
-from duetime.api.api_model import ApiModel
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RedriveBody, RequestBody, read_time
-from duetime.api.views import ActionPage, ActionSummary, Instant, ScannedView
+from duetime.api.views import ActionPage, ActionSummary, Instant, ScannedView, View
 from duetime.model.content_filter import LONGEST_TEXT, MOST_FIELDS, fields_of
 from duetime.model.selection import MOST_IDS, Filters, Selection
 from duetime.ports.actions import Page
@@ -129,7 +128,7 @@ class BulkRedriveRequest(BulkRequest, RedriveBody):
     """A redrive of all that match the filters: at once, without `at` and `in`."""
 
 
-class SkippedView(ApiModel):
+class SkippedView(View):
     """An action that was left as it is, and why."""
 
     id: str
@@ -138,7 +137,7 @@ class SkippedView(ApiModel):
     """Why it was left."""
 
 
-class MatchedView(ApiModel):
+class MatchedView(View):
     """How many actions a bulk change would change."""
 
     count: int
@@ -151,7 +150,7 @@ class MatchedView(ApiModel):
     """How many of each status; `retrying` are the pending ones whose last attempt failed."""
 
 
-class BulkView(ApiModel):
+class BulkView(View):
     """The result of a step; with `dry_run` a preview of it. `next_cursor` is null after the last step."""
 
     changed: list[ActionSummary]
@@ -175,11 +174,11 @@ class BulkView(ApiModel):
     @classmethod
     def from_result(cls, step: BulkResult, filters: Filters, matched: MatchedView | None) -> Self:
         """Return the view of a step with these filters."""
-        return cls(
-            includes_runs=step.includes_runs,
-            created_until=cast("datetime | None", filters.get("created_until")),
+        return cls.of(
+            step,
+            created_until=filters.get("created_until"),
             matched=matched,
-            changed=[ActionSummary.from_action(action) for action in step.changed],
+            changed=[ActionSummary.of(action) for action in step.changed],
             left=[SkippedView(id=action_id, reason=reason) for action_id, reason in step.left.items()],
             next_cursor=step.cursor,
             dry_run=step.is_dry_run,
@@ -189,8 +188,8 @@ class BulkView(ApiModel):
 def page_view(page: Page, *, includes_runs: bool) -> ActionPage:
     """Return the view of a page."""
     return ActionPage(
-        items=[ActionSummary.from_action(action) for action in page],
+        items=[ActionSummary.of(action) for action in page],
         next_cursor=page.cursor,
         includes_runs=includes_runs,
-        scanned=None if page.scanned is None else ScannedView.model_validate(page.scanned),
+        scanned=None if page.scanned is None else ScannedView.of(page.scanned),
     )

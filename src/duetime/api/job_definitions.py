@@ -1,23 +1,24 @@
-"""Routes of a job's definitions: list them with their differences, compare two, and roll back."""
+"""A job's definitions: list them with their differences, compare two, and roll back."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
 from duetime.api.background_jobs import job_view
-from duetime.api.context import JOBS, ApiRoutes, reader_at
-from duetime.api.definition_views import StoredDefinitionList, StoredDefinitionView
-from duetime.api.job_views import JobView
+from duetime.api.context import JOBS, reader_at
+from duetime.api.job_views import JobOptionsView, JobView, option_fields
+from duetime.api.redactor import Redactor
 from duetime.api.requests import RequestBody
-from duetime.api.routes import Operation, route
+from duetime.api.routes import Operation, RouteGroup, route
+from duetime.api.views import View, shows
 from duetime.errors import JobDefinitionNotFound
 from duetime.model.audit import AuditKind
-from duetime.model.job import StoredDefinition
+from duetime.model.job import Definition, StoredDefinition, is_manual
 from duetime.model.permissions import Permission
 
 _READ, _MANAGE = Permission.READ_JOBS, Permission.MANAGE_JOBS
@@ -29,6 +30,74 @@ DefinitionId = Annotated[
 ]
 
 
+class _ScheduleView(View):
+    """What a job runs, and when: the first fields of its definition."""
+
+    type: str
+    """The payload type, whose handler runs it."""
+    cadences: list[str]
+    """Their texts; none for a job that is only triggered."""
+
+
+@shows(Definition, "after_timeout title category")
+class DefinitionView(JobOptionsView, _ScheduleView):
+    """What a registration of a job sets."""
+
+
+def definition_view(definition: Definition, redactor: Redactor) -> DefinitionView:
+    """Return the view of a definition for one caller."""
+    cadences = [] if is_manual(definition) else definition.cadences
+    fields = option_fields(definition, redactor.of_definition(definition))
+    return DefinitionView.of(definition, cadences=cadences, **fields)
+
+
+class FieldChangeView(View):
+    """A field that differs between two definitions."""
+
+    field: str
+    """Its name in a definition."""
+    before: Any
+    """Its former value; null without one. Sensitive values of payloads are hidden."""
+    after: Any
+    """Its later value."""
+
+
+def changes_between(before: Definition, after: Definition, redactor: Redactor) -> Iterator[FieldChangeView]:
+    """Yield the fields that differ, in the order of `DefinitionView`."""
+    old, new = (
+        definition_view(definition, redactor).model_dump(mode="json") for definition in (before, after)
+    )
+    for field in DefinitionView.model_fields:
+        if field == "redacted":
+            continue
+        differs = (
+            (before.payload, before.payload_version) != (after.payload, after.payload_version)
+            if field == "payload"  # also if the values that differ are hidden
+            else old[field] != new[field]
+        )
+        if differs:
+            yield FieldChangeView(field=field, before=old[field], after=new[field])
+
+
+@shows(StoredDefinition, "id version since until")
+class StoredDefinitionView(View):
+    """A definition that a job has or had."""
+
+    by: str | None
+    """Who registered it; null if that is not recorded."""
+    definition: DefinitionView
+    """What it sets."""
+    changes: list[FieldChangeView]
+    """What differs from the definition before it, or from that of `against`; none for the first."""
+
+
+class StoredDefinitionList(View):
+    """A job's definitions."""
+
+    items: list[StoredDefinitionView]
+    """The present one first."""
+
+
 class RollBackRequest(RequestBody):
     """The definition to which a job returns."""
 
@@ -37,7 +106,7 @@ class RollBackRequest(RequestBody):
     ]
 
 
-class JobDefinitionRoutes(ApiRoutes):
+class JobDefinitionRoutes(RouteGroup):
     """Serves the definitions of the caller's jobs, and of code's jobs to operators."""
 
     tag = "jobs"
@@ -51,7 +120,7 @@ class JobDefinitionRoutes(ApiRoutes):
         stored, redactor = self._stored(name, request), reader_at(self.api, request)
         before = [None, *stored[:-1]]
         views = [
-            StoredDefinitionView.from_stored(definition, previous, redactor)
+            _stored_view(definition, previous, redactor)
             for definition, previous in zip(stored, before, strict=True)
         ]
         return StoredDefinitionList(items=views[::-1])
@@ -65,7 +134,7 @@ class JobDefinitionRoutes(ApiRoutes):
         shown = _of_id(name, stored, definition_id)
         place = stored.index(shown)
         before = _of_id(name, stored, against) if against else stored[place - 1] if place else None
-        return StoredDefinitionView.from_stored(shown, before, reader_at(self.api, request))
+        return _stored_view(shown, before, reader_at(self.api, request))
 
     def _stored(self, name: str, request: Request) -> Sequence[StoredDefinition]:
         return self.api.scheduler(request).jobs.definitions(name)
@@ -88,3 +157,14 @@ def _of_id(name: str, stored: Sequence[StoredDefinition], definition_id: str) ->
         if definition.id == definition_id:
             return definition
     raise JobDefinitionNotFound(name, definition_id)
+
+
+def _stored_view(
+    stored: StoredDefinition, before: StoredDefinition | None, redactor: Redactor
+) -> StoredDefinitionView:
+    """Return the view of a stored definition beside the one that it is compared with."""
+    changes = before and changes_between(before.definition, stored.definition, redactor)
+    definition = definition_view(stored.definition, redactor)
+    return StoredDefinitionView.of(
+        stored, by=stored.by or None, definition=definition, changes=list(changes or ())
+    )

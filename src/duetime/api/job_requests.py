@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from datetime import timedelta
+from typing import Annotated, Any, cast
 
 from pydantic import BeforeValidator, Field
 
-from duetime.api.requests import FARTHEST, KeyTtl, RequestBody
-from duetime.model.job import Overlap, Precision
+from duetime.api.requests import LONGEST_TEXT, KeyTtl, Number, RequestBody, Whole, has_options_of
+from duetime.declare.job_options import SharedOptions
+from duetime.jobs.register import Registration
+from duetime.model.job import Definition, Overlap
+from duetime.payload import Payload
 from duetime.retry import RetryPolicy
 
 LONGEST_CADENCE = 2_000
 """Characters of a cadence's text."""
 
-_SHORT, _LONG, _MANY = 200, 2_000, 1_000_000
-"""Bounds that keep an answer short; the rules' own limits are narrower, and say what is right."""
+_SHORT = 200
+"""Items of a list at most: it keeps an answer short, and the rules' own limits are narrower."""
 
 
 def _listed(sent: Any) -> Any:
     return sent if isinstance(sent, list) else [sent]
 
 
-Whole = Annotated[int, Field(strict=True, ge=-_MANY, le=_MANY)]
-Number = Annotated[float, Field(strict=True, ge=0, le=FARTHEST, allow_inf_nan=False)]
 Backoff = Annotated[
     list[Number],
     Field(max_length=_SHORT),
@@ -35,15 +37,18 @@ Text = Annotated[str, Field(max_length=_SHORT)]
 CadenceText = Annotated[str, Field(max_length=LONGEST_CADENCE)]
 
 
-class RetryRequest(RequestBody):
-    """A retry policy; what is left out is as usual."""
-
+class _TuningRequest(RequestBody):
     attempts: Whole | None = None
-    """Runs in all, 1 to 100; 3 if it is left out."""
+    """Runs in all, 1 to 100."""
     backoff: Backoff | None = None
     """Seconds before each further run: one span or a list, whose last one repeats."""
     jitter: Number | None = None
     """The share by which a back-off gets longer at most, at random: 0.1 is 10 %."""
+
+
+class RetryRequest(_TuningRequest):
+    """A retry policy; what is left out is as usual."""
+
     give_up_after: Annotated[Number | None, Field(description="seconds")] = None
 
     def policy(self) -> RetryPolicy:
@@ -55,6 +60,7 @@ class RetryRequest(RequestBody):
         return RetryPolicy(**self.model_dump(exclude_none=True))
 
 
+@has_options_of(SharedOptions, Definition)
 class JobRequest(RequestBody):
     """A job to be registered."""
 
@@ -70,36 +76,31 @@ class JobRequest(RequestBody):
     """How runs are retried; the handler's own policy if it is left out."""
     overlap: Overlap | None = None
     """What becomes of an occurrence while another run has not ended; `skip` if it is left out."""
-    catch_up: Whole = 0
-    """How many of the latest missed occurrences run later, 0 to 100."""
-    precision: Precision = "second"
-    """`second`, or `minute` if a run may be that late."""
-    failure_threshold: Whole = 3
-    """Failures in a row after which a notification is sent."""
-    deadline: Annotated[
-        Text | None, Field(description="the wall time by which a nominal time must have succeeded: `06:00`")
-    ] = None
-    within: Annotated[Number | None, Field(description="or the seconds after the nominal time")] = None
-    every_success_within: Annotated[
-        Number | None, Field(description="seconds: a longer time without a success is reported")
-    ] = None
-    after: Annotated[
-        Text | None,
-        Field(description="a registered job, whose run of the same nominal day must have succeeded"),
-    ] = None
-    after_timeout: Annotated[
-        Number | None, Field(description="seconds for which a run waits for it, 12 hours by default")
-    ] = None
-    title: Annotated[str, Field(max_length=_LONG)] = ""
-    """Its name for people."""
-    category: Annotated[str, Field(max_length=_LONG)] = ""
-    """What lists may group it by."""
-    description: Annotated[str, Field(max_length=_LONG)] = ""
-    """What it is for."""
     idempotency_key: Annotated[
-        str | None, Field(description="the same key again changes nothing, while it holds", max_length=_LONG)
+        str | None,
+        Field(description="the same key again changes nothing, while it holds", max_length=LONGEST_TEXT),
     ] = None
     idempotency_ttl: KeyTtl = None
+
+    def registration(self, name: str, handler: Payload | str, *, replace: bool = False) -> Registration:
+        """Return the registration of a job of this name.
+
+        Args:
+            name: the job's name.
+            handler: the payload of its runs, or the name of the handler.
+            replace: whether it replaces a job of this name.
+        """
+        options = {option: getattr(self, option) for option in SharedOptions.__annotations__}
+        return Registration(
+            name=name,
+            handler=handler,
+            cadences=self.cadences,
+            retry=None if self.retry is None else self.retry.policy(),
+            idempotency_key=self.idempotency_key,
+            idempotency_ttl=None if self.idempotency_ttl is None else timedelta(seconds=self.idempotency_ttl),
+            replace=replace,
+            **cast("SharedOptions", options),
+        )
 
 
 class RegisterRequest(JobRequest):
@@ -145,14 +146,8 @@ class TriggerRequest(RequestBody):
     ] = None
 
 
-class SettingsRequest(RequestBody):
+class SettingsRequest(_TuningRequest):
     """How runs are retried, on top of the declared policy; what is left out goes by that policy again."""
 
-    attempts: Whole | None = None
-    """Runs in all, 1 to 100."""
-    backoff: Backoff | None = None
-    """Seconds before each further run: one span or a list, whose last one repeats."""
-    jitter: Number | None = None
-    """The share by which a back-off gets longer at most, at random: 0.1 is 10 %."""
     cadence: str | None = None
     """The one cadence that it is for, by name; the whole job without it."""

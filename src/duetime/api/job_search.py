@@ -7,15 +7,13 @@ from typing import Literal, NamedTuple
 
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.api_model import ApiModel
-from duetime.api.context import JOBS, ApiContext, ApiRoutes
-from duetime.api.routes import route
+from duetime.api.context import ApiContext
+from duetime.api.views import View
 from duetime.errors import JobNotFound
 from duetime.ids import SYSTEM_TENANT
 from duetime.jobs.jobs import cursor_after
 from duetime.model.action import ActionRef
 from duetime.model.job import Job
-from duetime.model.permissions import Permission
 
 MOST_COMPARED = 1_000
 """The most jobs that one request compares."""
@@ -34,7 +32,7 @@ class FoundJobs(NamedTuple):
     cursor: str | None
 
 
-class JobCountsView(ApiModel):
+class JobCountsView(View):
     """How many jobs a caller sees, by state."""
 
     total: int
@@ -127,20 +125,6 @@ _TESTS: dict[JobState, Callable[[JobSearch, Job], bool]] = {
     "paused": lambda _, job: bool(job.pauses),
     "running": lambda search, job: job.running is not None and not search.is_retrying(job),
 }
-
-
-class JobCounts(ApiRoutes):
-    """Serves the counts of jobs."""
-
-    tag = "jobs"
-
-    @route("countJobs", "GET", f"{JOBS}/counts", Permission.READ_JOBS)
-    def counts(self, request: Request) -> JobCountsView:
-        """Return how many jobs are failing, retrying, paused and running.
-
-        Of more than 1,000 jobs the first ones are counted, by name.
-        """
-        return JobSearch(self.api, request).counts()
 
 
 def named(api: ApiContext, request: Request, names: list[str]) -> list[Job]:

@@ -9,20 +9,17 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
-from duetime.api.api_model import ApiModel
-from duetime.api.context import ApiRoutes, caller_at
+from duetime.api.context import caller_at
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.requests import RequestBody
-from duetime.api.routes import Operation, route
-from duetime.api.views import Instant
+from duetime.api.routes import Operation, RouteGroup, route
+from duetime.api.views import Instant, View
 from duetime.declare.rate import Rate
 from duetime.errors import DeclarationError
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 from duetime.model.rate_limit import RateLimit
 from duetime.ports.rate_limits import SetLimit
-
-LIMITS = "/limits"
 
 
 class LimitRequest(RequestBody):
@@ -56,7 +53,7 @@ class LimitRequest(RequestBody):
             raise InvalidRequest([Flaw("per", f"{self.per} s is no period; use up to 31 days")]) from None
 
 
-class RateLimitView(ApiModel):
+class RateLimitView(View):
     """So many starts in a period."""
 
     count: int
@@ -66,13 +63,8 @@ class RateLimitView(ApiModel):
     burst: int
     """How many runs may start at once after a rest."""
 
-    @classmethod
-    def from_limit(cls, limit: RateLimit) -> RateLimitView:
-        """Return the view of a limit."""
-        return cls(count=limit.count, seconds=limit.per.total_seconds(), burst=limit.burst)
 
-
-class LimitView(ApiModel):
+class LimitView(View):
     """The rate limit of a payload type."""
 
     name: str
@@ -89,19 +81,19 @@ class LimitView(ApiModel):
     """When."""
 
 
-class LimitList(ApiModel):
+class LimitList(View):
     """Rate limits."""
 
     items: list[LimitView]
     """All of them, by name."""
 
 
-class Limits(ApiRoutes):
+class Limits(RouteGroup):
     """Serves the rate limits of all types."""
 
     tag = "limits"
 
-    @route("listLimits", "GET", LIMITS, Permission.SYSTEM)
+    @route("listLimits", "GET", "/limits", Permission.SYSTEM)
     def list(self) -> LimitList:
         """Return the rate limit of each type that declares one, and those that operators set."""
         stored = {limit.name: limit for limit in self.api.limits.list()}
@@ -112,7 +104,7 @@ class Limits(ApiRoutes):
     @route(
         "setLimit",
         "PUT",
-        f"{LIMITS}/<name>",
+        "/limits/<name>",
         Permission.SYSTEM,
         operation=Operation("set", AuditKind.LIMIT),
     )
@@ -132,7 +124,7 @@ class Limits(ApiRoutes):
     @route(
         "resetLimit",
         "DELETE",
-        f"{LIMITS}/<name>",
+        "/limits/<name>",
         Permission.SYSTEM,
         operation=Operation("reset", AuditKind.LIMIT),
     )
@@ -147,8 +139,8 @@ class Limits(ApiRoutes):
 
 
 def _view(name: str, declared: Rate | None, stored: SetLimit | None) -> LimitView:
-    in_code = None if declared is None else RateLimitView.from_limit(declared.limit)
-    in_force = in_code if stored is None else RateLimitView.from_limit(stored.limit)
+    in_code = None if declared is None else _limit_view(declared.limit)
+    in_force = in_code if stored is None else _limit_view(stored.limit)
     if in_force is None:
         raise LookupError(name)
     return LimitView(
@@ -159,3 +151,7 @@ def _view(name: str, declared: Rate | None, stored: SetLimit | None) -> LimitVie
         set_by=None if stored is None else stored.by,
         set_at=None if stored is None else stored.at,
     )
+
+
+def _limit_view(limit: RateLimit) -> RateLimitView:
+    return RateLimitView.of(limit, seconds=limit.per.total_seconds())

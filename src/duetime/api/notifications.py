@@ -1,31 +1,94 @@
-"""The routes of notifications: list them, look at one, mark one or all as read."""
+"""The routes of notifications: list them, look at one, mark one or all as read.
+
+=============================  ====================================================
+a notification                 needs the permission
+=============================  ====================================================
+of an action                   ``actions:read``
+of a job                       ``jobs:read``
+for the tenant's admins        ``admin``
+of the deployment's own list   ``system``
+=============================  ====================================================
+
+The deployment's own list is that of the tenant ``system``, which owns code's jobs and the undelivered inputs.
+"""
 
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
-from duetime.api.api_model import ApiModel
-from duetime.api.context import NOTIFICATIONS, ApiRoutes, caller_at
-from duetime.api.notification_access import READ, Scope, Whose, seen_by, whose
+from duetime.api.authenticator import Caller, require
+from duetime.api.context import NOTIFICATIONS, caller_at
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RequestBody
-from duetime.api.routes import Operation, route
-from duetime.api.views import Instant
-from duetime.errors import NotificationNotFound
-from duetime.ids import TenantId
+from duetime.api.routes import Operation, RouteGroup, route
+from duetime.api.views import Instant, PageView, View
+from duetime.errors import NotificationNotFound, OperatorsOnly
+from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.model.audit import AuditKind
 from duetime.model.notification import NotificationKind, Severity
+from duetime.model.permissions import Permission
 from duetime.ports.notifications import InboxEntry
+
+READ = (Permission.READ_ACTIONS, Permission.READ_JOBS)
+MANAGE = (Permission.MANAGE_ACTIONS, Permission.MANAGE_JOBS)
+"""Either lets one in; what is seen or changed is decided here, kind by kind."""
+
+Whose = Literal["tenant", "system"]
+Scope = Annotated[Whose, Query(description="the tenant's own, or, for operators, the deployment's")]
 
 MOST_READ = 100
 """Notifications that one call marks as read at most."""
+_STEPS = 5
+"""Pages that a call of many looks through at most, each of which may be short."""
+
 LONGEST_LANGUAGE = 35
 LANGUAGE = "such as `fr`: English where there are no words in it; as the preferences say, if left out"
+
+
+def whose(caller: Caller, scope: str) -> TenantId:
+    """The tenant that a caller means.
+
+    Raises:
+        OperatorsOnly: it is ``system``, and the caller may not see that.
+    """
+    if scope != SYSTEM_TENANT:
+        return caller.tenant_id
+    if Permission.SYSTEM not in caller.permissions:
+        raise OperatorsOnly("the list of the tenant system, as its preferences are,")
+    return SYSTEM_TENANT
+
+
+def readers(kind: NotificationKind, owner: TenantId) -> Permission:
+    """The permission to see notifications of a kind in the list of `owner`."""
+    if owner == SYSTEM_TENANT:
+        return Permission.SYSTEM
+    if kind.is_for_admins:
+        return Permission.TENANT_ADMIN
+    return Permission.READ_JOBS if kind.startswith("jobs.") else Permission.READ_ACTIONS
+
+
+def seen_by(
+    caller: Caller, owner: TenantId, requested: NotificationKind | None = None
+) -> frozenset[NotificationKind]:
+    """The kinds that a caller sees in that list; of these the requested one, if one is.
+
+    Raises:
+        Forbidden: the caller may not see the requested kind.
+    """
+    if requested is not None:
+        require(caller, readers(requested, owner), what=f"seeing {requested}")
+        return frozenset({requested})
+    return frozenset(kind for kind in NotificationKind if readers(kind, owner) in caller.permissions)
+
+
+def admin_of(owner: TenantId) -> Permission:
+    """Return the permission to read and change the settings for the owner's admins."""
+    return Permission.SYSTEM if owner == SYSTEM_TENANT else Permission.TENANT_ADMIN
 
 
 class NotificationQuery(RequestBody):
@@ -42,7 +105,7 @@ class NotificationQuery(RequestBody):
     cursor: str | None = None
 
 
-class NotificationView(ApiModel):
+class NotificationView(View):
     """A notification, in words and in facts."""
 
     id: str
@@ -69,35 +132,12 @@ class NotificationView(ApiModel):
     read_by: str | None
     """Who that was."""
 
-    @classmethod
-    def from_entry(cls, entry: InboxEntry, language: str) -> Self:
-        """Return the view of the entry."""
-        from duetime.notifications.mail import mail_language, words_of  # noqa: PLC0415 - rarely used
 
-        notification = entry.notification
-        subject, text = words_of(notification, language=language)
-        return cls(
-            id=entry.entry_id,
-            kind=notification.kind,
-            severity=notification.kind.severity,
-            subject=subject,
-            text=text,
-            language=mail_language(language),
-            at=notification.at,
-            facts=dict(notification.facts),
-            is_digest=notification.is_digest,
-            read_at=entry.read_at,
-            read_by=entry.read_by,
-        )
-
-
-class NotificationList(ApiModel):
+class NotificationList(PageView):
     """A page of a list; `next_cursor` is null on the last one."""
 
     items: list[NotificationView]
     """At most `limit`, the newest first."""
-    next_cursor: str | None
-    """The cursor of the next page; null on the last one."""
 
 
 class ReadMany(RequestBody):
@@ -111,7 +151,7 @@ class ReadMany(RequestBody):
     """`next_cursor` of the step before, with the same kind"""
 
 
-class ManyRead(ApiModel):
+class ManyRead(View):
     """What a step did; `next_cursor` is null after the last one."""
 
     read: int
@@ -120,14 +160,7 @@ class ManyRead(ApiModel):
     """The cursor of the next step, where more may be left; null after the last one."""
 
 
-_STEPS = 5
-"""Pages that a call of many looks through at most, each of which may be short."""
-
-_READ_ONE = Operation("read", AuditKind.NOTIFICATION)
-_READ_MANY = Operation("read-many", AuditKind.NOTIFICATION)
-
-
-class NotificationRoutes(ApiRoutes):
+class NotificationRoutes(RouteGroup):
     """The caller's tenant's list over HTTP; for operators, the deployment's own as well."""
 
     tag = "notifications"
@@ -148,7 +181,7 @@ class NotificationRoutes(ApiRoutes):
             cursor=query.cursor,
         )
         language = self._language(owner, query.language)
-        items = [NotificationView.from_entry(entry, language) for entry in page]
+        items = [_view(entry, language) for entry in page]
         return NotificationList(items=items, next_cursor=page.cursor)
 
     @route("getNotification", "GET", f"{NOTIFICATIONS}/<notification_id>", *READ)
@@ -161,9 +194,7 @@ class NotificationRoutes(ApiRoutes):
     ) -> NotificationView:
         """The notification as of now."""
         owner = whose(caller_at(request), scope)
-        return NotificationView.from_entry(
-            self._seen(request, owner, notification_id), self._language(owner, language)
-        )
+        return _view(self._seen(request, owner, notification_id), self._language(owner, language))
 
     @route(
         "readNotification",
@@ -171,7 +202,7 @@ class NotificationRoutes(ApiRoutes):
         f"{NOTIFICATIONS}/<notification_id>/read",
         *READ,
         status=HTTPStatus.NO_CONTENT,
-        operation=_READ_ONE,
+        operation=Operation("read", AuditKind.NOTIFICATION),
     )
     def read(self, notification_id: str, request: Request, scope: Scope = "tenant") -> None:
         """Mark it as read, for all who see the list; one that was read stays as it was."""
@@ -182,7 +213,13 @@ class NotificationRoutes(ApiRoutes):
         if not self.api.notified.inbox.mark_read(owner, notification_id, by=caller.actor, at=now):
             raise NotificationNotFound(notification_id)
 
-    @route("readNotifications", "POST", f"{NOTIFICATIONS}/read", *READ, operation=_READ_MANY)
+    @route(
+        "readNotifications",
+        "POST",
+        f"{NOTIFICATIONS}/read",
+        *READ,
+        operation=Operation("read-many", AuditKind.NOTIFICATION),
+    )
     def read_many(
         self,
         request: Request,
@@ -213,3 +250,19 @@ class NotificationRoutes(ApiRoutes):
 
     def _language(self, owner: TenantId, language: str | None) -> str:
         return language or self.api.notified.preferences.get(owner).language
+
+
+def _view(entry: InboxEntry, language: str) -> NotificationView:
+    from duetime.notifications.mail import mail_language, words_of  # noqa: PLC0415 - rarely used
+
+    notification = entry.notification
+    subject, text = words_of(notification, language=language)
+    return NotificationView.of(
+        entry,
+        notification,
+        id=entry.entry_id,
+        severity=notification.kind.severity,
+        subject=subject,
+        text=text,
+        language=mail_language(language),
+    )

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from http import HTTPStatus
-from typing import Annotated, Self
+from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
@@ -19,13 +19,12 @@ from pydantic import Field
 from duetime import ids
 from duetime._english import ordinal
 from duetime._masking import masked
-from duetime.api.api_model import ApiModel
-from duetime.api.context import ApiRoutes, caller_at
+from duetime.api.context import caller_at
 from duetime.api.errors import Flaw, Forbidden, InvalidRequest
 from duetime.api.parameters import instant_of
 from duetime.api.requests import RequestBody
-from duetime.api.routes import Operation, route
-from duetime.api.views import Instant
+from duetime.api.routes import Operation, RouteGroup, route
+from duetime.api.views import Instant, View, shows
 from duetime.errors import InvalidTime
 from duetime.ids import DEFAULT_WORKER, TenantId
 from duetime.model.audit import AuditKind
@@ -33,7 +32,6 @@ from duetime.model.built_in import RESERVED
 from duetime.model.permissions import Permission
 from duetime.model.work_pause import LONGEST_SPREAD, PauseScope, WorkPause, check_end
 
-PAUSES = "/pauses"
 LONGEST_REASON = 200
 
 MOST_OF_TENANT = 20
@@ -67,47 +65,17 @@ class PauseWorkRequest(RequestBody):
     ] = None
 
 
-_MADE = frozenset({"tenant", "probes_at"})
-
-
-class WorkPauseView(ApiModel):
+@shows(WorkPause, "id scope name reason by since until ended_at over_at skips")
+class WorkPauseView(View):
     """A pause: no run that it covers begins."""
 
-    id: str
-    """A UUIDv7."""
-    scope: PauseScope
-    """What it covers."""
-    name: str
-    """The type, the key, the worker or the tenant."""
     tenant: str | None
     """The tenant whose work it covers; null: all tenants' work."""
-    reason: str
-    """Why, as its author wrote it."""
-    by: str
-    """Its author."""
-    since: Instant
-    """When it began."""
-    until: Instant | None
-    """When it ends by itself; null: when a caller ends it."""
-    ended_at: Instant | None
-    """When a caller ended it; null: none has."""
-    over_at: Instant | None
-    """When the last action that waits for it begins; null without an end."""
-    skips: bool
-    """Whether actions that become due under it are skipped."""
     probes_at: Instant | None
     """Of an open breaker: from when on one run probes; its success ends the pause. Null: of a caller's."""
 
-    @classmethod
-    def from_pause(cls, pause: WorkPause) -> Self:
-        """Return the view of a pause."""
-        is_tenant = pause.scope is PauseScope.TENANT
-        facts = {name: getattr(pause, name) for name in cls.model_fields if name not in _MADE}
-        probes_at = None if pause.breaker is None else pause.breaker.probes_at
-        return cls(**facts, tenant=pause.name if is_tenant else pause.tenant_id, probes_at=probes_at)
 
-
-class WorkPauseList(ApiModel):
+class WorkPauseList(View):
     """Pauses of work."""
 
     items: list[WorkPauseView]
@@ -130,12 +98,12 @@ def checked_end(reason: str, until: str | None, now: datetime, *, is_required: b
     return end
 
 
-class Pauses(ApiRoutes):
+class Pauses(RouteGroup):
     """Serves the pauses of work."""
 
     tag = "pauses"
 
-    @route("listPauses", "GET", PAUSES, Permission.READ_ACTIONS, Permission.MANAGE_TENANTS)
+    @route("listPauses", "GET", "/pauses", Permission.READ_ACTIONS, Permission.MANAGE_TENANTS)
     def list(self, request: Request) -> WorkPauseList:
         """Return the pauses that cover the caller's tenant, or, for operators, all.
 
@@ -153,7 +121,7 @@ class Pauses(ApiRoutes):
     @route(
         "pauseWork",
         "POST",
-        PAUSES,
+        "/pauses",
         Permission.MANAGE_ACTIONS,
         Permission.MANAGE_TENANTS,
         status=HTTPStatus.CREATED,
@@ -183,12 +151,12 @@ class Pauses(ApiRoutes):
         if not is_operator:
             self._check_number(caller.tenant_id, now)
         self.api.known_pauses.begin(pause)
-        return WorkPauseView.from_pause(pause)
+        return _view(pause)
 
     @route(
         "resumeWork",
         "DELETE",
-        f"{PAUSES}/<pause_id>",
+        "/pauses/<pause_id>",
         Permission.MANAGE_ACTIONS,
         Permission.MANAGE_TENANTS,
         operation=Operation("resume", AuditKind.PAUSE),
@@ -203,7 +171,7 @@ class Pauses(ApiRoutes):
                     problem = f"an operator began this pause, so ending it needs {Permission.MANAGE_TENANTS}"
                     raise Forbidden(problem)
                 [ended] = self.api.known_pauses.end_all([pause], caller.actor)
-                return WorkPauseView.from_pause(ended)
+                return _view(ended)
         raise InvalidRequest([Flaw("pause_id", "is no pause in force; list them for their ids")])
 
     def _covered(self, body: PauseWorkRequest, request: Request) -> TenantId | None:
@@ -260,4 +228,9 @@ def _tenant_of(pause: WorkPause) -> str | None:
 
 
 def _listed(pauses: Iterable[WorkPause]) -> WorkPauseList:
-    return WorkPauseList(items=[WorkPauseView.from_pause(pause) for pause in pauses])
+    return WorkPauseList(items=[_view(pause) for pause in pauses])
+
+
+def _view(pause: WorkPause) -> WorkPauseView:
+    probes_at = None if pause.breaker is None else pause.breaker.probes_at
+    return WorkPauseView.of(pause, tenant=_tenant_of(pause), probes_at=probes_at)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from http import HTTPStatus
 from typing import Annotated, Self
 
 from aws_lambda_powertools.event_handler import Response
@@ -12,15 +11,14 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import ConfigDict, Field, model_validator
 
-from duetime.api.api_model import ApiModel
 from duetime.api.authenticator import Caller, require
-from duetime.api.context import NOTIFICATIONS, ApiRoutes, caller_at
+from duetime.api.context import NOTIFICATIONS, caller_at
 from duetime.api.errors import Flaw, InvalidRequest, PreferencesConflict
-from duetime.api.notification_access import MANAGE, READ, Scope, admin_of, whose
+from duetime.api.notifications import MANAGE, READ, Scope, admin_of, whose
 from duetime.api.preconditions import compare, etag_of_preferences, expected_etags
 from duetime.api.requests import RequestBody
-from duetime.api.routes import Operation, route
-from duetime.api.views import Instant
+from duetime.api.routes import Operation, RouteGroup, route
+from duetime.api.views import View, answer, shows
 from duetime.errors import truncate
 from duetime.model.audit import AuditKind
 from duetime.model.notification import Channel, NotificationKind
@@ -91,11 +89,10 @@ def _flaw(problem: str) -> Flaw:
     return Flaw(where, truncate(explanation, 400))
 
 
-class PreferencesView(ApiModel):
+@shows(Preferences, "language addresses revision changed_at changed_by")
+class PreferencesView(View):
     """The chosen preferences, their effect, and the available choices."""
 
-    language: str
-    """The chosen language."""
     mails_in: str
     """The language of the mails: ``en`` if the chosen one has no translation."""
     languages: list[str]
@@ -106,35 +103,8 @@ class PreferencesView(ApiModel):
     """Where each kind goes, chosen or by default."""
     channels_available: list[Channel]
     """The deployment's channels; notifications to another channel are not delivered."""
-    addresses: list[str]
-    """Who gets mails."""
     admin_addresses: list[str] | None
     """The addresses of mails for admins; null if the caller may not change them."""
-    revision: int
-    """The number of changes; 0 for defaults."""
-    changed_at: Instant | None
-    """When that was changed last."""
-    changed_by: str | None
-    """Who changed it last."""
-
-    @classmethod
-    def from_preferences(cls, chosen: Preferences, *, channels: list[Channel], shows_admins: bool) -> Self:
-        """Return the view of the preferences."""
-        from duetime.notifications.mail import languages, mail_language  # noqa: PLC0415 - rarely used
-
-        return cls(
-            language=chosen.language,
-            mails_in=mail_language(chosen.language),
-            languages=list(languages()),
-            channels={kind: sorted(chosen.channels[kind]) for kind in sorted(chosen.channels)},
-            channels_in_force={kind: sorted(chosen.channels_for(kind)) for kind in NotificationKind},
-            channels_available=channels,
-            addresses=list(chosen.addresses),
-            admin_addresses=list(chosen.admin_addresses) if shows_admins else None,
-            revision=chosen.revision,
-            changed_at=chosen.changed_at,
-            changed_by=chosen.changed_by,
-        )
 
 
 def available(settings: Settings) -> list[Channel]:
@@ -143,11 +113,7 @@ def available(settings: Settings) -> list[Channel]:
     return [value for value in Channel if needs[value]]
 
 
-_JSON = "application/json"
-_SET = Operation("set", AuditKind.PREFERENCES)
-
-
-class NotificationPreferences(ApiRoutes):
+class NotificationPreferences(RouteGroup):
     """Serves the preferences of the caller's tenant; to operators also the deployment's own."""
 
     tag = "notifications"
@@ -163,7 +129,7 @@ class NotificationPreferences(ApiRoutes):
         "PUT",
         f"{NOTIFICATIONS}/preferences",
         *MANAGE,
-        operation=_SET,
+        operation=Operation("set", AuditKind.PREFERENCES),
         header="ETag",
     )
     def set(
@@ -185,13 +151,21 @@ class NotificationPreferences(ApiRoutes):
         return self._answer(caller, replace(chosen, revision=chosen.revision + 1))
 
     def _answer(self, caller: Caller, chosen: Preferences) -> Response[PreferencesView]:
-        view = PreferencesView.from_preferences(
-            chosen,
-            channels=available(self.api.settings),
-            shows_admins=admin_of(chosen.tenant_id) in caller.permissions,
+        from duetime.notifications.mail import languages, mail_language  # noqa: PLC0415 - rarely used
+
+        shows_admins = admin_of(chosen.tenant_id) in caller.permissions
+        return answer(
+            PreferencesView.of(
+                chosen,
+                mails_in=mail_language(chosen.language),
+                languages=list(languages()),
+                channels={kind: sorted(chosen.channels[kind]) for kind in sorted(chosen.channels)},
+                channels_in_force={kind: sorted(chosen.channels_for(kind)) for kind in NotificationKind},
+                channels_available=available(self.api.settings),
+                admin_addresses=chosen.admin_addresses if shows_admins else None,
+            ),
+            ETag=etag_of_preferences(chosen),
         )
-        headers = {"ETag": etag_of_preferences(chosen)}
-        return Response(HTTPStatus.OK, _JSON, view, headers=headers)
 
 
 def _require_what_changes(caller: Caller, old: Preferences, new: Preferences) -> None:

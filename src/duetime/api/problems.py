@@ -7,7 +7,8 @@ people.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from http import HTTPStatus
 from types import MappingProxyType
@@ -15,11 +16,70 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from duetime.api.errors import Unhealthy, WrongMethod
-from duetime.api.flaws import flaws_of
+from duetime.api.errors import Flaw, InvalidRequest, Unhealthy, WrongMethod
+from duetime.api.parameters import Fields, body_fields, fields_at, query_fields
 from duetime.api.routes import Route
 from duetime.cadence.errors import InvalidText
-from duetime.errors import DebounceConflict, DuetimeError, IdempotencyConflict, QuotaExceeded, RateExceeded
+from duetime.errors import (
+    DebounceConflict,
+    DuetimeError,
+    IdempotencyConflict,
+    QuotaExceeded,
+    RateExceeded,
+    truncate,
+)
+
+_BY_CODE: Mapping[str, str] = MappingProxyType(
+    {
+        "invalid-backfill": "from",
+        "invalid-cursor": "cursor",
+        "invalid-payload": "payload",
+        "invalid-reason": "reason",
+        "invalid-selection": "status",
+        "priority-not-enabled": "priority",
+        "type-not-hosted": "type",
+        "unknown-type": "type",
+    }
+)
+"""The field of errors that name none."""
+
+_ALIASES = {"job": "name", "nominal_after": "from", "nominal_until": "until", "tenant_id": "tenant"}
+"""The API's names of fields of the SDK, where the route has no field of that name."""
+
+_OF_RETRY = ("attempts", "backoff", "jitter", "give_up_after")
+_LONGEST = 400
+_QUOTED = re.compile(r"'[^']*'")
+
+
+def flaws_of(error: DuetimeError, route: Route | None) -> tuple[Flaw, ...]:
+    """Return the invalid fields of a request; without a typed field, the one that the message names first."""
+    if isinstance(error, InvalidRequest):
+        return error.flaws
+    known = _fields(route)
+    field = getattr(error, "field", "") or _named(str(error), known) or _BY_CODE.get(error.code, "")
+    public = field if field in known else _ALIASES.get(field, field)
+    return (Flaw(public or "the request", truncate(error, _LONGEST)),)
+
+
+def _fields(route: Route | None) -> tuple[str, ...]:
+    if route is None:
+        return ()
+    return (*body_fields(route), *query_fields(route), *re.findall("<([^>]+)>", route.path))
+
+
+def _named(message: str, fields: tuple[str, ...]) -> str:
+    """Return the field that a message names first, such as `cadences` in "the cadence daily occurs twice".
+
+    Quoted values are ignored.
+    """
+    words = {field.removesuffix("s"): field for field in fields} | {field: field for field in fields}
+    if "retry" in fields:
+        words |= {part: f"retry.{part}" for part in _OF_RETRY}
+    found = re.search(
+        rf"\b({'|'.join(map(re.escape, sorted(words, key=len, reverse=True)))})\b", _QUOTED.sub("", message)
+    )
+    return words[found[1]] if found and fields else ""
+
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_PREFIX = "urn:duetime:problem:"
@@ -95,6 +155,7 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "error": (HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here"),
         "bad-settings": (HTTPStatus.INTERNAL_SERVER_ERROR, "The service is misconfigured"),
         "misconfigured": (HTTPStatus.INTERNAL_SERVER_ERROR, "The service is misconfigured"),
+        "other-format": (HTTPStatus.INTERNAL_SERVER_ERROR, "Another version has made the tables"),
         "unsupported": (HTTPStatus.NOT_IMPLEMENTED, "This deployment cannot do that"),
         "unavailable": (HTTPStatus.SERVICE_UNAVAILABLE, "A service did not answer"),
         "unhealthy": (HTTPStatus.SERVICE_UNAVAILABLE, "A part of the service is ill"),
@@ -136,15 +197,68 @@ def _headers(error: DuetimeError, status: HTTPStatus) -> dict[str, str | list[st
     return {}
 
 
+_MEMBERS: Mapping[type[DuetimeError], tuple[str, ...]] = {
+    IdempotencyConflict: ("action_id",),
+    DebounceConflict: ("action_id",),
+    InvalidText: ("text", "problem", "remedy", "start", "width"),
+    QuotaExceeded: ("quota", "used", "added", "limit"),
+    RateExceeded: ("quota", "limit"),
+    Unhealthy: ("parts",),
+}
+"""The attributes of errors that are further members of their problems."""
+
+
 def _more(error: DuetimeError, status: HTTPStatus, route: Route | None) -> Mapping[str, Any]:
     if status is HTTPStatus.UNPROCESSABLE_ENTITY:
         return {"errors": [asdict(flaw) for flaw in flaws_of(error, route)]}
-    if isinstance(error, (IdempotencyConflict, DebounceConflict)):
-        return {"action_id": error.action_id}
-    if isinstance(error, InvalidText):
-        return {name: getattr(error, name) for name in ("text", "problem", "remedy", "start", "width")}
-    if isinstance(error, QuotaExceeded):
-        return {name: getattr(error, name) for name in ("quota", "used", "added", "limit")}
-    if isinstance(error, RateExceeded):
-        return {"quota": error.quota, "limit": error.limit}
-    return {"parts": error.parts} if isinstance(error, Unhealthy) else {}
+    names = (name for kind, names in _MEMBERS.items() if isinstance(error, kind) for name in names)
+    return {name: getattr(error, name) for name in names}
+
+
+_WORDS = {
+    "missing": "is required",
+    "extra_forbidden": "is not known here",
+    "model_attributes_type": "must be a JSON object",
+    "model_type": "must be a JSON object",
+    "dict_type": "must be a JSON object",
+    "string_type": "must be text",
+    "float_type": "must be a number",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "int_parsing_size": "must be a smaller whole number",
+}
+
+
+_MOST_FLAWS = 20
+_OF_A_KEY = "[key]"
+"""Pydantic's marker of an invalid key in an object."""
+
+
+def invalid_request(errors: Sequence[Mapping[str, Any]], body: Fields) -> InvalidRequest:
+    """Return pydantic's errors as flaws, at most the first 20, without values.
+
+    The first unknown field of an object is followed by those that are known there.
+
+    Args:
+        errors: pydantic's errors.
+        body: the fields that the route accepts in its body.
+    """
+    flaws, listed = list[Flaw](), set[str]()
+    for error in errors[:_MOST_FLAWS]:
+        where, problem = _where(error["loc"]), _problem(error)
+        if error["type"] == "extra_forbidden" and (parent := where.rpartition(".")[0]) not in listed:
+            listed.add(parent)
+            if known := fields_at(body, error["loc"][1:-1]):
+                problem += f"; known are {', '.join(known)}"
+        flaws.append(Flaw(where, problem))
+    return InvalidRequest(flaws)
+
+
+def _where(place: Sequence[str | int]) -> str:
+    part, *path = (str(name) for name in place if name != _OF_A_KEY)
+    return truncate(".".join(path), 100) or f"the {part}"
+
+
+def _problem(error: Mapping[str, Any]) -> str:
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return _WORDS.get(error["type"]) or message.replace("Input should be", "must be")

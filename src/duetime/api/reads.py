@@ -17,12 +17,11 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
-from duetime.api.api_model import ApiModel
-from duetime.api.context import ApiRoutes
 from duetime.api.errors import Flaw, InvalidRequest, ReadsTooLarge
+from duetime.api.gateway_event import Within
 from duetime.api.problems import problem_of
-from duetime.api.routes import route
-from duetime.api.served_request import Within
+from duetime.api.routes import RouteGroup, route
+from duetime.api.views import View
 
 READS = "/reads"
 MOST_READS = 12
@@ -37,7 +36,7 @@ Serve = Callable[[Within], dict[str, Any]]
 """Serve a further request of the same caller."""
 
 
-class ReadView(ApiModel):
+class ReadView(View):
     """The response to one read."""
 
     read: str
@@ -50,14 +49,14 @@ class ReadView(ApiModel):
     """Its JSON; a problem unless it succeeded."""
 
 
-class ReadsView(ApiModel):
+class ReadsView(View):
     """The responses to several reads."""
 
     items: list[ReadView]
     """One for each read, in the order of the request."""
 
 
-class ReadRoutes(ApiRoutes):
+class ReadRoutes(RouteGroup):
     """Serves several reads of one caller."""
 
     tag = "service"
@@ -80,7 +79,9 @@ class ReadRoutes(ApiRoutes):
         Each read needs the permission of its route, and counts as a request. One that fails does not affect
         the others.
         """
-        _refuse_others(read)
+        problems = {f"read[{number}]": _problem_of(sent) for number, sent in enumerate(read)}
+        if flaws := [Flaw(where, problem) for where, problem in problems.items() if problem]:
+            raise InvalidRequest(flaws)
         serve: Serve = request.context["serve"]
         items, left, ends = list[ReadView](), MOST_BYTES, self.api.clock.now() + LONGEST
         for sent in read:
@@ -104,22 +105,8 @@ def _left(problem: str) -> dict[str, Any]:
     return {"statusCode": response.status_code, "body": response.body}
 
 
-def _refuse_others(reads: list[str]) -> None:
-    """Reject what is no path of this API, and reads within a read.
-
-    Raises:
-        InvalidRequest: with each of them.
-    """
-    flaws = [
-        Flaw(f"read[{number}]", problem)
-        for number, sent in enumerate(reads)
-        if (problem := _problem_of(sent))
-    ]
-    if flaws:
-        raise InvalidRequest(flaws)
-
-
 def _problem_of(sent: str) -> str:
+    """Return why a read is rejected: it is no path of this API, or a read within a read."""
     if not sent.startswith("/") or sent.startswith("//") or "#" in sent:
         return "must be a path under the prefix with its query, such as /jobs?limit=10"
     if unquote(urlsplit(sent).path).rstrip("/") == READS:

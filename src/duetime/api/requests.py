@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Self, TypedDict
+from types import UnionType
+from typing import Annotated, Any, Self, Union, get_args, get_origin
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
 from duetime.actions.order import Order
-from duetime.api.api_model import ApiModel
 from duetime.api.errors import Flaw, InvalidRequest
+from duetime.api.views import ApiModel, M, kinds_of, with_fields
 from duetime.errors import InvalidTime
 from duetime.instant import Precision, When
 from duetime.model.new_action import MOST_SLOTS
 from duetime.model.predecessors import AfterFailure
-from duetime.model.priority import Priority
 from duetime.payload import Payload
 from duetime.settings import LONGEST_KEY_TTL, SHORTEST_KEY_TTL
 
@@ -38,6 +38,55 @@ class RequestBody(ApiModel):
         if not isinstance(sent, Mapping):
             return sent
         return {name: value for name, value in sent.items() if name not in IDENTITY}
+
+
+LONGEST_TEXT, _MANY = 2_000, 1_000_000
+"""Bounds that keep an answer short; the rules' own limits are narrower, and say what is right."""
+
+Whole = Annotated[int, Field(strict=True, ge=-_MANY, le=_MANY)]
+Number = Annotated[float, Field(strict=True, ge=0, le=FARTHEST, allow_inf_nan=False)]
+_Span = Annotated[
+    float,
+    Field(strict=True, gt=0, le=FARTHEST, allow_inf_nan=False),
+    AfterValidator(lambda seconds: timedelta(seconds=seconds)),
+]
+_SENT = {
+    int: Whole,
+    bool: Annotated[bool, Field(strict=True)],
+    str: Annotated[str, Field(max_length=LONGEST_TEXT)],
+}
+
+
+def has_options_of(options: type, declared: type[Any], **names: Any) -> Callable[[type[M]], type[M]]:
+    """Add options of a call to a request, in the form that JSON has them.
+
+    Args:
+        options: declares their types.
+        declared: the dataclass that has their defaults, and describes them.
+        names: the types that the module of `options` imports for type checkers only.
+    """
+
+    def taken(request: type[M]) -> type[M]:
+        defaults = {
+            name: field.default
+            for name, field in declared.__dataclass_fields__.items()
+            if name in options.__annotations__ and name not in request.model_fields
+        }
+        kinds = kinds_of(options, {name: options.__annotations__[name] for name in defaults}, names)
+        fields = {name: (_as_sent(kind), defaults[name]) for name, kind in kinds.items()}
+        return with_fields(request, fields, declared)
+
+    return taken
+
+
+def _as_sent(kind: Any) -> Any:
+    if get_origin(kind) is Annotated:
+        plain, text = get_args(kind)
+        return Annotated[_as_sent(plain), Field(description=text)]
+    parts = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    if timedelta in parts:
+        return (Number if float in parts else _Span) | None
+    return Union[tuple(_SENT.get(part, part) for part in parts)]  # noqa: UP007 - computed
 
 
 _NULL: JsonDict = {"type": "null"}
@@ -101,8 +150,8 @@ def read_time(written: str, field: str, *, remedy: str = "", is_local: bool = Fa
     return at
 
 
-class Expiring(RequestedTime):
-    """When something is due, and from when on no run of it begins."""
+class DueRequest(RequestedTime):
+    """Another due time, for an action that exists."""
 
     expires_at: Annotated[
         str | None, Field(description="no run begins from then on; ISO 8601, local together with `tz`")
@@ -118,7 +167,7 @@ class Expiring(RequestedTime):
         ),
     ] = None
 
-    def expiry(self) -> Expires:
+    def expiry(self) -> dict[str, Any]:
         """Return the expiry for the scheduler.
 
         Raises:
@@ -130,13 +179,6 @@ class Expiring(RequestedTime):
             "expires_at": None if at is None else read_time(at, "expires_at", is_local=is_local),
             "expires_after": None if self.expires_after is None else timedelta(seconds=self.expires_after),
         }
-
-
-class Expires(TypedDict):
-    """The arguments of `Scheduler.schedule` for an expiry."""
-
-    expires_at: datetime | None
-    expires_after: timedelta | None
 
 
 KeyTtl = Annotated[
@@ -151,51 +193,19 @@ KeyTtl = Annotated[
 """The time to live of an idempotency key."""
 
 
-class ScheduleRequest(Expiring):
+@has_options_of(Order, Order, AfterFailure=AfterFailure)
+class ScheduleRequest(DueRequest):
     """An action to schedule."""
 
     type: Annotated[str, Field(description="a payload type that the app has registered")]
     payload: Annotated[dict[str, Any], Field(description="what the type's model admits")]
-    correlation_id: Annotated[str | None, Field(description="what to find it by later")] = None
-    idempotency_key: Annotated[
-        str | None, Field(description="the same key again is answered with the first action")
-    ] = None
     idempotency_ttl: KeyTtl = None
-    concurrency_key: Annotated[
-        str | None, Field(description="of the actions that share it only so many run at once")
-    ] = None
     concurrency_limit: Annotated[
         int, Field(description="how many, this one included", strict=True, ge=1, le=MOST_SLOTS)
     ] = 1
-
-    priority: Annotated[
-        Priority, Field(description="`high` needs the setting `high_priority`; its type may be high too")
-    ] = "normal"
     after: Annotated[
         list[str] | None,
         Field(description="ids of actions, and `batch:name`, after whose end it is due; at most 20"),
-    ] = None
-    after_any_end: Annotated[
-        bool, Field(strict=True, description="run after any end of them, not only after executed ones")
-    ] = False
-    after_failure: Annotated[
-        AfterFailure, Field(description="what it does if one of them is not executed")
-    ] = "fail"
-    debounce_key: Annotated[
-        str | None, Field(description="until its first run begins, the same key again changes this action")
-    ] = None
-    at_most_after: Annotated[
-        float | None,
-        Field(
-            description="seconds from the first request of the debounce key to the latest due time",
-            strict=True,
-            gt=0,
-            le=FARTHEST,
-            allow_inf_nan=False,
-        ),
-    ] = None
-    rate_key: Annotated[
-        str | None, Field(description="of a type whose rate has a key: the key, instead of the payload's")
     ] = None
 
     def order(self, payload: Payload, key: str | None) -> Order:
@@ -205,31 +215,22 @@ class ScheduleRequest(Expiring):
             InvalidRequest: the header and the body say two keys.
             InvalidTime: as `when`.
         """
-        if key is not None and self.idempotency_key not in {None, key}:
+        options: Any = {name: getattr(self, name) for name in self.shown}
+        if key is not None and options["idempotency_key"] not in {None, key}:
             raise InvalidRequest([Flaw("idempotency_key", "is another than in the header Idempotency-Key")])
+        if key is not None:
+            options["idempotency_key"] = key
         return Order(
-            payload=payload,
-            at=self.when(),
+            payload,
+            self.when(),
             tz=self.tz,
-            correlation_id=self.correlation_id,
-            idempotency_key=key if self.idempotency_key is None else self.idempotency_key,
-            idempotency_ttl=None if self.idempotency_ttl is None else timedelta(seconds=self.idempotency_ttl),
-            concurrency_key=self.concurrency_key,
-            concurrency_limit=self.concurrency_limit,
             precision=self.precision,
-            rate_key=self.rate_key,
-            **self.expiry(),
-            priority=self.priority,
-            debounce_key=self.debounce_key,
+            idempotency_ttl=None if self.idempotency_ttl is None else timedelta(seconds=self.idempotency_ttl),
+            concurrency_limit=self.concurrency_limit,
             after=self.after,
-            after_any_end=self.after_any_end,
-            after_failure=self.after_failure,
-            at_most_after=None if self.at_most_after is None else timedelta(seconds=self.at_most_after),
+            **self.expiry(),
+            **options,
         )
-
-
-class DueRequest(Expiring):
-    """Another due time, for an action that exists."""
 
 
 class DismissRequest(RequestBody):
@@ -237,22 +238,6 @@ class DismissRequest(RequestBody):
 
     reason: Annotated[
         str, Field(description="for later readers, in the action and the trail", min_length=1, max_length=500)
-    ]
-
-
-class ApproveRequest(RequestBody):
-    """The approval of an action that waits for it."""
-
-    reason: Annotated[
-        str, Field(description="in the action's history, its result and the trail", max_length=500)
-    ] = ""
-
-
-class RejectRequest(RequestBody):
-    """The rejection of an action that waits for an approval."""
-
-    reason: Annotated[
-        str, Field(description="in the action's history and the trail", min_length=1, max_length=500)
     ]
 
 

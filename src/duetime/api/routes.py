@@ -1,20 +1,68 @@
 """Routes: each has a method, a path under the prefix, the permissions it needs, its change, and its handler.
 
-`RouteTable` alone decides which route serves a request; `LazyRouteTable` loads the routes that it searches.
+`GROUPS` lists where they are. A route is one entry: its mark stands above its handler, whose annotations are
+the request and the response, and whose docstring is the description. `RouteTable` alone decides which route
+serves a request; `LazyRouteTable` loads the routes that it searches.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, ClassVar, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from duetime.api.body import BODY_LIMIT
 from duetime.api.errors import WrongMethod
+from duetime.api.gateway_event import BODY_LIMIT
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
+
+if TYPE_CHECKING:
+    from duetime.api.authenticator import Caller
+    from duetime.api.context import Access, ApiContext, Health
+    from duetime.api.gateway_event import Within
+
+GROUPS: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    ("actions", "dead-letters"): (
+        "scheduling:Scheduling",
+        "bulk_actions:BulkActionRoutes",
+        "attempts:AttemptRoutes",
+        "hand_overs:DecisionRoutes",
+    ),
+    ("me", "grants", "audit"): ("access:AccessRoutes",),
+    ("health", "recount"): (
+        "health:HealthRoutes",
+        "recount:RecountRoutes",
+    ),
+    ("jobs",): (
+        "background_jobs:BackgroundJobs",
+        "forecasts:Forecasts",
+        "job_operations:JobOperationRoutes",
+        "job_definitions:JobDefinitionRoutes",
+        "job_previews:JobPreviews",
+        "backfills:BackfillRoutes",
+    ),
+    ("summary",): ("summary:Summary",),
+    ("pauses",): ("pauses:Pauses",),
+    ("tenants", "quotas"): ("tenants:Tenants",),
+    ("limits",): ("limits:Limits",),
+    ("check-ins",): ("check_in:CheckInRoutes",),
+    ("undelivered",): ("undelivered:UndeliveredRoutes",),
+    ("notifications",): ("notifications:NotificationRoutes", "preferences:NotificationPreferences"),
+    ("batches",): ("batches:BatchRoutes",),
+    ("handovers",): ("hand_overs:HandOverRoutes",),
+    ("search",): ("search:SearchRoutes",),
+    ("reads",): ("reads:ReadRoutes",),
+    ("openapi.json",): ("document_route:DocumentRoute",),
+}
+"""The groups of routes, each as module and class, by the first segments of their paths under the prefix.
+
+A module is imported when a request first needs it: a cold start imports the routes of one request.
+"""
+
+_BY_SEGMENT = {segment: groups for segments, groups in GROUPS.items() for segment in segments}
 
 _MARK = "duetime_route"
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -87,10 +135,15 @@ def route(
     return mark
 
 
+@dataclass(frozen=True, slots=True)
 class RouteGroup:
     """A class with handlers: its routes have one tag."""
 
     tag: ClassVar[str]
+
+    api: ApiContext
+    health: Health
+    access: Access
 
     def routes(self) -> Iterable[Route]:
         """Return the routes of the methods that are marked with `route`, under the prefix."""
@@ -139,30 +192,46 @@ class RouteTable:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class ServedRequest:
+    """A request whose path is served: the normalised event, with what was found out about it."""
+
+    event: dict[str, Any]
+    context: Any
+    match: RouteMatch
+    caller: Caller | None
+    """None if the path admits unauthenticated callers."""
+    base: str
+    """The prefix as the client called it."""
+    serve: Callable[[Within], dict[str, Any]]
+    """Serve a further read of the same caller."""
+
+
 class LazyRouteTable:
-    """Find a request's route; load the routes whose path begins with the same segment.
+    """Find a request's route; load the routes whose path begins with the same segment."""
 
-    Args:
-        groups: by first segments of paths, what imports and returns the groups of all their routes.
-        prefix: precedes every path.
-    """
-
-    def __init__(
-        self, groups: Mapping[tuple[str, ...], Callable[[], Sequence[RouteGroup]]], prefix: str
-    ) -> None:
-        self._loads = {segment: load for segments, load in groups.items() for segment in segments}
-        self._prefix = prefix
-        self._tables: dict[Callable[[], Sequence[RouteGroup]], RouteTable] = {}
+    def __init__(self, api: ApiContext, health: Health, access: Access, prefix: str) -> None:
+        self._parts, self._prefix = (api, health, access), prefix
+        self._tables = dict[tuple[str, ...], RouteTable]()
 
     def find(self, path: str) -> RouteMatch | None:
         """Return the match of a path; None if no route is served there."""
-        load = self._loads.get(path.removeprefix(f"{self._prefix}/").partition("/")[0])
-        if load is None or not path.startswith(f"{self._prefix}/"):
+        groups = _BY_SEGMENT.get(path.removeprefix(f"{self._prefix}/").partition("/")[0])
+        if groups is None or not path.startswith(f"{self._prefix}/"):
             return None
-        if load not in self._tables:
-            routes = [route for group in load() for route in group.routes()]
-            self._tables[load] = RouteTable(routes, self._prefix)
-        return self._tables[load].find(path)
+        if groups not in self._tables:
+            self._tables[groups] = RouteTable(_routes(groups, *self._parts), self._prefix)
+        return self._tables[groups].find(path)
+
+
+def routes_of(api: ApiContext, health: Health, access: Access) -> Sequence[Route]:
+    """Return all routes, without the prefix."""
+    return [route for groups in GROUPS.values() for route in _routes(groups, api, health, access)]
+
+
+def _routes(groups: Sequence[str], api: ApiContext, health: Health, access: Access) -> Iterator[Route]:
+    for module, name in (group.split(":") for group in groups):
+        yield from getattr(import_module(f"duetime.api.{module}"), name)(api, health, access).routes()
 
 
 def _pattern(path: str) -> re.Pattern[str]:

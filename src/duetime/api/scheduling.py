@@ -10,12 +10,11 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Query
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.actions.why import WhySources, why
+from duetime.actions.why import Reason, WhySources, why
 from duetime.api.authenticator import require
-from duetime.api.context import ACTIONS, ApiRoutes, caller_at, place_of, reader_at
+from duetime.api.context import ACTIONS, caller_at, place_of, reader_at
 from duetime.api.filters import ActionQuery, DeadLetterQuery, page_view
-from duetime.api.hand_over_bodies import BODY_LIMIT, CompleteRequest, FailRequest, HandedOverView
-from duetime.api.preconditions import compare, etag_of_action, expected_etags
+from duetime.api.preconditions import etag_of_action
 from duetime.api.redactor import Redactor
 from duetime.api.requests import (
     DismissRequest,
@@ -23,10 +22,10 @@ from duetime.api.requests import (
     RedriveBody,
     ScheduleRequest,
 )
-from duetime.api.routes import Operation, route
-from duetime.api.views import ActionPage, ActionSummary, ActionView, ReasonView
+from duetime.api.routes import Operation, RouteGroup, route
+from duetime.api.views import ActionPage, ActionSummary, ActionView, View, answer, shows
 from duetime.declare.built_in import Probe
-from duetime.jobs.known_limits import KnownLimits
+from duetime.jobs.trusted_reading import KnownLimits
 from duetime.model.action import Action, Status
 from duetime.model.audit import AuditKind
 from duetime.model.built_in import RESERVED
@@ -37,10 +36,14 @@ from duetime.model.selection import Filters
 
 _READ, _MANAGE = Permission.READ_ACTIONS, Permission.MANAGE_ACTIONS
 _DONE, _MADE, _REQUESTED = HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED
-_JSON = "application/json"
 
 
-class Scheduling(ApiRoutes):
+@shows(Reason, "sentence runs_at")
+class ReasonView(View):
+    """Why an action has not run, or how it ended."""
+
+
+class Scheduling(RouteGroup):
     """Serves the actions of the caller's tenant, and the runs of the jobs that the caller sees."""
 
     tag = "actions"
@@ -72,10 +75,9 @@ class Scheduling(ApiRoutes):
             require(caller_at(request), Permission.SYSTEM, what="a probe that ends its worker's process")
         order = body.order(payload, idempotency_key)
         placed = self.api.scheduler(request).place(order)
-        status = _MADE if placed.is_new else _DONE
-        location = {"Location": place_of(request, ACTIONS, placed.action.id)}
         view = _in_full(placed.action, reader_at(self.api, request))
-        return Response(status, _JSON, view, headers=location)
+        location = place_of(request, ACTIONS, placed.action.id)
+        return answer(view, _MADE if placed.is_new else _DONE, Location=location)
 
     @route("listActions", "GET", f"{ACTIONS}/query", _READ)
     def query(self, query: Annotated[ActionQuery, Query()], request: Request) -> ActionPage:
@@ -93,8 +95,7 @@ class Scheduling(ApiRoutes):
     def get(self, action_id: str, request: Request) -> Response[ActionView]:
         """Return the action."""
         action = self.api.scheduler(request).get(action_id)
-        view = _in_full(action, reader_at(self.api, request))
-        return Response(HTTPStatus.OK, _JSON, view, headers={"ETag": etag_of_action(action)})
+        return answer(_in_full(action, reader_at(self.api, request)), ETag=etag_of_action(action))
 
     @route("explainAction", "GET", f"{ACTIONS}/<action_id>/why", _READ)
     def why(self, action_id: str, request: Request) -> ReasonView:
@@ -109,7 +110,7 @@ class Scheduling(ApiRoutes):
             expiry_of=self._expiry_of,
             rate_of=self._rate_of,
         )
-        return ReasonView.model_validate(why(action, self.api.clock.now(), sources))
+        return ReasonView.of(why(action, self.api.clock.now(), sources))
 
     def _expiry_of(self, action: Action) -> Expiry | None:
         """Return the expiry of a type; None if the app has no handler for it."""
@@ -137,7 +138,7 @@ class Scheduling(ApiRoutes):
         """Cancel a pending action (200), or request that a running one stops (202)."""
         action = self.api.scheduler_for(request, action_id).cancel(action_id)
         is_done = action.status is Status.CANCELLED
-        return Response(_DONE if is_done else _REQUESTED, _JSON, ActionSummary.from_action(action))
+        return answer(ActionSummary.of(action), _DONE if is_done else _REQUESTED)
 
     @route(
         "rescheduleAction",
@@ -150,7 +151,7 @@ class Scheduling(ApiRoutes):
         self, action_id: str, due: Annotated[DueRequest, Body()], request: Request
     ) -> ActionSummary:
         """Give a pending action another due time."""
-        return ActionSummary.from_action(
+        return ActionSummary.of(
             self.api.scheduler_for(request, action_id).reschedule(
                 action_id, due.when(), tz=due.tz, precision=due.precision, **due.expiry()
             )
@@ -169,8 +170,8 @@ class Scheduling(ApiRoutes):
         """Run a failed action again: at once, or at the time in the body."""
         scheduler = self.api.scheduler_for(request, action_id)
         if due is None:
-            return ActionSummary.from_action(scheduler.redrive(action_id))
-        return ActionSummary.from_action(
+            return ActionSummary.of(scheduler.redrive(action_id))
+        return ActionSummary.of(
             scheduler.redrive(action_id, at=due.when(), tz=due.tz, precision=due.precision)
         )
 
@@ -186,59 +187,7 @@ class Scheduling(ApiRoutes):
     ) -> ActionSummary:
         """Remove a failed action from the dead letters. It stays failed, and can still be redriven."""
         scheduler = self.api.scheduler_for(request, action_id)
-        return ActionSummary.from_action(scheduler.dismiss(action_id, reason=body.reason))
-
-    @route(
-        "completeAction",
-        "POST",
-        f"{ACTIONS}/<action_id>/complete",
-        _MANAGE,
-        body_limit=BODY_LIMIT,
-        operation=Operation("complete", AuditKind.ACTION),
-    )
-    def complete(
-        self, action_id: str, request: Request, body: Annotated[CompleteRequest | None, Body()] = None
-    ) -> HandedOverView:
-        """Execute a handed-over action in place of the token's holder, whose later calls change nothing."""
-        token = self._token(request, action_id)
-        result = None if body is None else body.result
-        return HandedOverView.model_validate(self.api.hand_overs.complete(token, result))
-
-    @route(
-        "failAction",
-        "POST",
-        f"{ACTIONS}/<action_id>/fail",
-        _MANAGE,
-        body_limit=BODY_LIMIT,
-        operation=Operation("fail", AuditKind.ACTION),
-    )
-    def fail(self, action_id: str, body: Annotated[FailRequest, Body()], request: Request) -> HandedOverView:
-        """End the attempt of a handed-over action as failed; after a request to cancel, as cancelled."""
-        token = self._token(request, action_id)
-        return HandedOverView.model_validate(self.api.hand_overs.fail(token, body.reason, body.retries()))
-
-    def _token(self, request: Request, action_id: str) -> str:
-        """Return the token of the run that has handed an action over.
-
-        The row that is compared with ``If-Match`` yields it. So the write has the condition of a token: it
-        ends that very run's hand-over, or changes nothing.
-
-        Raises:
-            ActionNotFound: the caller's tenant has no such action.
-            PreconditionFailed: it is not as the client has read it.
-            NotHandedOver: its run has not handed it over.
-            HandOverEnded: no run of it goes on.
-        """
-        from duetime.model.hand_over import HandOverEnded, NotHandedOver  # noqa: PLC0415 - few requests end one
-        from duetime.model.hand_over_token import token_of  # noqa: PLC0415 - as above
-
-        row = self.api.scheduler(request).get(action_id)
-        compare(expected_etags(request), etag_of_action(row))
-        if row.is_handed_over:
-            return token_of(row)
-        if row.status is Status.PROCESSING:
-            raise NotHandedOver(row.id)
-        raise HandOverEnded(row.id, row.status, "none of its runs is handed over")
+        return ActionSummary.of(scheduler.dismiss(action_id, reason=body.reason))
 
     @route("listDeadLetters", "GET", "/dead-letters", _READ)
     def dead_letters(self, query: Annotated[DeadLetterQuery, Query()], request: Request) -> ActionPage:

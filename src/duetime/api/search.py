@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Annotated, Literal, NamedTuple
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime import ids
+from duetime._lazy_property import lazy_property
 from duetime.actions.search import Search
-from duetime.api.api_model import ApiModel
 from duetime.api.authenticator import Caller
-from duetime.api.context import ApiRoutes, caller_at, reader_at
-from duetime.api.routes import route
-from duetime.api.views import ScannedView
+from duetime.api.context import ApiContext, caller_at, reader_at
+from duetime.api.routes import RouteGroup, route
+from duetime.api.views import ScannedView, View
 from duetime.errors import ActionNotFound, InvalidIdentifier
 from duetime.model.action import Action, Status
 from duetime.model.content_filter import ANY, LONGEST_TEXT, fields_of
@@ -37,7 +37,7 @@ _BY_CONTENTS = frozenset({"error", "payload"})
 """Kinds whose group is shown without suggestions too: a longer scan may find some."""
 
 
-class SuggestionView(ApiModel):
+class SuggestionView(View):
     """One thing that the text may mean."""
 
     value: str
@@ -50,7 +50,7 @@ class SuggestionView(ApiModel):
     """How many of the actions that were compared have it; null of one thing."""
 
 
-class SuggestionGroup(ApiModel):
+class SuggestionGroup(View):
     """The suggestions of one kind."""
 
     kind: Kind
@@ -65,7 +65,7 @@ class SuggestionGroup(ApiModel):
     """How far it came, if it compared rows one by one; `GET /actions/query` goes on with the same filter."""
 
 
-class SuggestionsView(ApiModel):
+class SuggestionsView(View):
     """What a text may mean: the kinds that the caller may read and that have suggestions or were scanned."""
 
     items: list[SuggestionGroup]
@@ -78,7 +78,7 @@ class _Found(NamedTuple):
     scanned: Scanned | None = None
 
 
-class SearchRoutes(ApiRoutes):
+class SearchRoutes(RouteGroup):
     """Serves the search box for the caller's tenant."""
 
     tag = "search"
@@ -95,126 +95,117 @@ class SearchRoutes(ApiRoutes):
         `payload.customer=42` finds actions by a value in their payload. Each kind is one bounded read: 200
         rows, 100 with payloads. Kinds that the caller may not read are left out.
         """
-        text, caller = q.strip(), caller_at(request)
-        finders = _finders(self, text, request, limit) if text else []
+        text, permissions = q.strip(), caller_at(request).permissions
+        finders = _TextSearch(self.api, request, text, limit).finders() if text else {}
         return SuggestionsView(
             items=[
                 _group(kind, found, limit)
-                for kind, permission, find in finders
-                if permission in caller.permissions
+                for kind, find in finders.items()
+                if (Permission.READ_JOBS if kind == "job" else Permission.READ_ACTIONS) in permissions
                 for found in [find()]
                 if found.suggestions or (found.more and kind in _BY_CONTENTS)
             ]
         )
 
-    def by_id(self, text: str, request: Request, limit: int) -> _Found:
+
+class _TextSearch:
+    """What one caller may mean by a text."""
+
+    def __init__(self, api: ApiContext, request: Request, text: str, limit: int) -> None:
+        self._api, self._request, self._text, self._limit = api, request, text, limit
+        self._caller, self._scheduler = caller_at(request), api.scheduler(request)
+
+    def finders(self) -> dict[Kind, Callable[[], _Found]]:
+        """Return what finds each kind; a text with ``=`` is a payload field, or a correlation id."""
+        if _PAYLOAD_FIELD.fullmatch(self._text):
+            return {"payload": self._payloads, "correlation": self._correlations}
+        return {
+            "action": self._by_id,
+            "job": self._jobs,
+            "correlation": self._correlations,
+            "type": self._types,
+            "error": self._errors,
+        }
+
+    def _by_id(self) -> _Found:
         """Return the action with this id, or those whose id begins with it."""
         try:
-            return _Found([_of_action(self.api.scheduler(request).get(text))])
+            return _Found([_of_action(self._scheduler.get(self._text))])
         except (ActionNotFound, InvalidIdentifier):
             pass
-        if not _ID_PREFIX.fullmatch(text.lower()):
+        prefix = self._text.lower()
+        if not _ID_PREFIX.fullmatch(prefix):
             return _Found([])
-        prefix = text.lower()
-        tenant_id = caller_at(request).tenant_id
-        page = self.api.store.of_tenant(tenant_id, limit=limit + 1, cursor=f"{prefix}~")
+        page = self._api.store.of_tenant(self._caller.tenant_id, limit=self._limit + 1, cursor=f"{prefix}~")
         rows = [row for row in page if row.id.startswith(prefix)]
-        return _Found([_of_action(row) for row in rows], more=len(rows) > limit)
+        return _Found([_of_action(row) for row in rows], more=len(rows) > self._limit)
 
-    def recent(self, request: Request) -> Page:
-        """Return the tenant's newest actions, whose correlation ids and types are counted."""
-        return self.api.store.of_tenant(caller_at(request).tenant_id, limit=LARGEST_PAGE, cursor=None)
+    @lazy_property
+    def _recent(self) -> Page:
+        """The tenant's newest actions, whose correlation ids and types are counted."""
+        return self._api.store.of_tenant(self._caller.tenant_id, limit=LARGEST_PAGE, cursor=None)
 
-    def correlations(self, text: str, request: Request, recent: Callable[[], Page]) -> _Found:
+    def _correlations(self) -> _Found:
         """Return the correlation id itself, and those of recent actions that begin with the text."""
-        page = recent()
+        text, page = self._text, self._recent
         counts = Counter(
             row.correlation_id for row in page if row.correlation_id and row.correlation_id.startswith(text)
         )
         if text not in counts and _is_correlation_id(text):
-            own = self.api.store.by_correlation(
-                caller_at(request).tenant_id, text, limit=LARGEST_PAGE, cursor=None
+            own = self._api.store.by_correlation(
+                self._caller.tenant_id, text, limit=LARGEST_PAGE, cursor=None
             )
             counts.update({text: len(own)} if len(own) else {})
         return _counted(counts, page)
 
-    def types(self, text: str, recent: Callable[[], Page]) -> _Found:
+    def _types(self) -> _Found:
         """Return the app's types, and those of recent actions, that have the text in their name."""
-        page = recent()
-        handlers = self.api.app.handlers
+        handlers = self._api.app.handlers
         counts = Counter(dict.fromkeys((name for name, handler in handlers.items() if not handler.job), 0))
-        counts.update(row.type for row in page)
-        return _counted(
-            Counter({name: count for name, count in counts.items() if text.lower() in name.lower()}), page
-        )
+        counts.update(row.type for row in self._recent)
+        found = {name: count for name, count in counts.items() if self._text.lower() in name.lower()}
+        return _counted(Counter(found), self._recent)
 
-    def jobs(self, text: str, request: Request, limit: int) -> _Found:
+    def _jobs(self) -> _Found:
         """Return the jobs whose name begins with the text; of the first ones also those that contain it."""
-        caller, prefix = caller_at(request), text.lower()
+        prefix, jobs = self._text.lower(), self._api.jobs.jobs
         if not _PART_OF_JOB_NAME.fullmatch(prefix):
             return _Found([])
         found: dict[str, None] = {}
         more = False
-        for tenant_id in _tenants(caller):
-            page = self.api.jobs.jobs.list(tenant_id, limit=limit + 1, cursor=_before(prefix))
+        for tenant_id in _tenants(self._caller):
+            page = jobs.list(tenant_id, limit=self._limit + 1, cursor=_before(prefix))
             found |= dict.fromkeys(job.name for job in page if job.name.startswith(prefix))
-        for tenant_id in _tenants(caller) if len(found) < limit else ():
-            page = self.api.jobs.jobs.list(tenant_id, limit=_JOBS_AT_ONCE, cursor=None)
+        for tenant_id in _tenants(self._caller) if len(found) < self._limit else ():
+            page = jobs.list(tenant_id, limit=_JOBS_AT_ONCE, cursor=None)
             found |= dict.fromkeys(job.name for job in page if prefix in job.name)
             more = more or page.cursor is not None
-        return _Found([_of_name(name) for name in found], more=more or len(found) > limit)
+        return _Found([_of_name(name) for name in found], more=more or len(found) > self._limit)
 
-    def errors(self, text: str, request: Request) -> _Found:
+    def _errors(self) -> _Found:
         """Return the errors of failed actions that have the text in them, by pattern."""
-        if len(text.replace(ANY, "").strip()) < _SHORTEST_ERROR:
+        if len(self._text.replace(ANY, "").strip()) < _SHORTEST_ERROR:
             return _Found([])
-        filters: Filters = {"status": Status.FAILED, "error": text}
-        page = self._scan(Selection.parse(filters, self.api.clock.now()), request)
+        page = self._scan({"status": Status.FAILED, "error": self._text})
         patterns = Counter(error_pattern(row.failure_reason or "")[:LONGEST_TEXT] for row in page)
         return _Found(list(_by_count(patterns)), page.cursor is not None, page.scanned)
 
-    def payloads(self, text: str, request: Request) -> _Found:
+    def _payloads(self) -> _Found:
         """Return the actions with a value in their payload, the newest first."""
-        filters: Filters = {"payload": fields_of([text])}
-        page = self._scan(Selection.parse(filters, self.api.clock.now()), request)
+        page = self._scan({"payload": fields_of([self._text])})
         return _Found([_of_action(row) for row in page], page.cursor is not None, page.scanned)
 
-    def _scan(self, selection: Selection, request: Request) -> Page:
-        caller = caller_at(request)
-        others = _tenants(caller)[:-1]
+    def _scan(self, filters: Filters) -> Page:
         find = Search(
-            self.api.store,
-            self.api.scheduler(request).jobs.history,
-            caller.tenant_id,
-            others,
-            payload_of=lambda row: reader_at(self.api, request).of_action(row).payload,
+            self._api.store,
+            self._scheduler.jobs.history,
+            self._caller.tenant_id,
+            _tenants(self._caller)[:-1],
+            payload_of=lambda row: reader_at(self._api, self._request).of_action(row).payload,
             scan_steps=1,
         )
+        selection = Selection.parse(filters, self._api.clock.now())
         return find(selection, limit=LARGEST_PAGE, cursor=None)
-
-
-_Finder = tuple[Kind, Permission, Callable[[], _Found]]
-
-
-def _finders(routes: SearchRoutes, text: str, request: Request, limit: int) -> Iterator[_Finder]:
-    """Yield what finds each kind; a text with ``=`` is a payload field, or a correlation id."""
-    pages: list[Page] = []
-
-    def recent() -> Page:
-        if not pages:
-            pages.append(routes.recent(request))
-        return pages[0]
-
-    read = Permission.READ_ACTIONS
-    if _PAYLOAD_FIELD.fullmatch(text):
-        yield "payload", read, lambda: routes.payloads(text, request)
-        yield "correlation", read, lambda: routes.correlations(text, request, recent)
-        return
-    yield "action", read, lambda: routes.by_id(text, request, limit)
-    yield "job", Permission.READ_JOBS, lambda: routes.jobs(text, request, limit)
-    yield "correlation", read, lambda: routes.correlations(text, request, recent)
-    yield "type", read, lambda: routes.types(text, recent)
-    yield "error", read, lambda: routes.errors(text, request)
 
 
 def _tenants(caller: Caller) -> list[ids.TenantId]:
@@ -259,5 +250,5 @@ def _group(kind: Kind, found: _Found, limit: int) -> SuggestionGroup:
         items=found.suggestions[:limit],
         count=len(found.suggestions),
         more=found.more,
-        scanned=None if found.scanned is None else ScannedView.model_validate(found.scanned),
+        scanned=None if found.scanned is None else ScannedView.of(found.scanned),
     )

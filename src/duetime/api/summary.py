@@ -9,21 +9,20 @@ from typing import Annotated, Self
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
-from pydantic import Field
 
-from duetime.api.api_model import ApiModel
-from duetime.api.context import ApiRoutes, caller_at
-from duetime.api.routes import route
-from duetime.api.views import Instant, View
+from duetime.api.context import caller_at
+from duetime.api.routes import RouteGroup, route
+from duetime.api.views import Instant, View, shows
 from duetime.ids import SYSTEM_TENANT
 from duetime.model.permissions import Permission
 from duetime.model.run_counts import LATENESS_BOUNDS, CountedEnding, Kind, MinuteCounts
+from duetime.model.work_pause import WorkPause
 
 _MINUTE = timedelta(minutes=1)
 _LONGEST = 24 * 60
 
 
-class EndingsView(ApiModel):
+class EndingsView(View):
     """The numbers of runs by their end."""
 
     executed: int
@@ -38,7 +37,7 @@ class EndingsView(ApiModel):
     """Attempts that failed, with another one to follow."""
 
     @classmethod
-    def of(cls, counted: Iterable[MinuteCounts], **more: object) -> Self:
+    def sum_of(cls, counted: Iterable[MinuteCounts], **more: object) -> Self:
         """Return the sums, with the other fields."""
         total = Counter[CountedEnding]()
         for row in counted:
@@ -68,7 +67,7 @@ class CountedNameView(EndingsView):
     """How many of them failed for good."""
 
 
-class LatenessView(ApiModel):
+class LatenessView(View):
     """How many runs began with a lateness up to a bound, and above the bound before."""
 
     up_to: float | None
@@ -77,24 +76,15 @@ class LatenessView(ApiModel):
     """The runs. Runs that catch up, and actions with a concurrency key, are left out."""
 
 
+@shows(WorkPause, "id reason by since until")
 class TenantPauseView(View):
     """The pause of a tenant: no run of it begins."""
 
-    id: str
-    """A UUIDv7."""
-    tenant: Annotated[str, Field(validation_alias="name")]
+    tenant: str
     """The paused tenant."""
-    reason: str
-    """Why, as the operator wrote it."""
-    by: str
-    """The operator."""
-    since: Instant
-    """When it began."""
-    until: Instant | None
-    """When it ends by itself; null: when an operator resumes the tenant."""
 
 
-class SummaryView(ApiModel):
+class SummaryView(View):
     """The ended runs of a span, of the caller's tenant; for operators also those of code's jobs."""
 
     since: Instant
@@ -117,7 +107,7 @@ class SummaryView(ApiModel):
     """The pause of the caller's tenant; null if its work may begin."""
 
 
-class Summary(ApiRoutes):
+class Summary(RouteGroup):
     """Serves the counts of ended runs."""
 
     tag = "actions"
@@ -145,11 +135,11 @@ class Summary(ApiRoutes):
             until=until,
             is_counted=self._is_counted,
             includes_executed_one_shots=self._is_counted and settings.events == "all",
-            total=EndingsView.of(counted),
+            total=EndingsView.sum_of(counted),
             minutes=_minutes(counted),
             names=_names(counted, since, minutes),
             lateness=_lateness(counted),
-            paused=None if pause is None else TenantPauseView.model_validate(pause),
+            paused=None if pause is None else TenantPauseView.of(pause, tenant=pause.name),
         )
 
     @property
@@ -171,7 +161,7 @@ def _minutes(counted: Sequence[MinuteCounts]) -> list[MinuteView]:
     by_minute: dict[datetime, list[MinuteCounts]] = {}
     for row in counted:
         by_minute.setdefault(row.minute, []).append(row)
-    return [MinuteView.of(by_minute[minute], at=minute) for minute in sorted(by_minute)]
+    return [MinuteView.sum_of(by_minute[minute], at=minute) for minute in sorted(by_minute)]
 
 
 def _names(counted: Sequence[MinuteCounts], since: datetime, minutes: int) -> list[CountedNameView]:
@@ -179,7 +169,7 @@ def _names(counted: Sequence[MinuteCounts], since: datetime, minutes: int) -> li
     for row in counted:
         by_name.setdefault((row.tenant_id, row.kind, row.name), []).append(row)
     views = [
-        CountedNameView.of(
+        CountedNameView.sum_of(
             rows,
             tenant_id=tenant,
             kind=kind,

@@ -1,9 +1,9 @@
-"""Routes of tenants, for operators of the deployment: pause, resume, and list the paused ones."""
+"""Routes of tenants: operators pause and resume them; what a tenant may have or cause, and what it uses."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler.openapi.params import Body
@@ -12,17 +12,21 @@ from pydantic import Field
 
 from duetime import ids
 from duetime._masking import masked
-from duetime.api.api_model import ApiModel
-from duetime.api.context import ApiRoutes, caller_at
+from duetime.api.context import caller_at
+from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.pauses import LONGEST_REASON, checked_end
 from duetime.api.requests import RequestBody
-from duetime.api.routes import Operation, route
+from duetime.api.routes import Operation, RouteGroup, route
 from duetime.api.summary import TenantPauseView
+from duetime.api.views import View
+from duetime.ids import TenantId
+from duetime.jobs.register import job_usage
 from duetime.model.audit import AuditKind
+from duetime.model.job import Definition
 from duetime.model.permissions import Permission
+from duetime.model.quota import Quota, has_quotas, limit_of
 from duetime.model.work_pause import PauseScope, WorkPause
 
-TENANTS = "/tenants"
 _MANAGE = Permission.MANAGE_TENANTS
 
 
@@ -39,19 +43,39 @@ class TenantPauseRequest(RequestBody):
     ] = None
 
 
-class TenantPauseList(ApiModel):
+class TenantPauseList(View):
     """Pauses of tenants."""
 
     items: list[TenantPauseView]
     """All of them, the oldest first."""
 
 
-class Tenants(ApiRoutes):
-    """Serves the pauses of all tenants."""
+class QuotaView(View):
+    """A quota of a tenant."""
+
+    name: Quota
+    """Which."""
+    limit: int
+    """The most that it permits."""
+    used: int | None
+    """What the tenant has, up to ten seconds ago; null if it is not counted, or the count cannot be read."""
+
+
+class QuotaList(View):
+    """The quotas of a tenant."""
+
+    tenant_id: str
+    """The tenant."""
+    items: list[QuotaView]
+    """All quotas; none if the deployment has none."""
+
+
+class Tenants(RouteGroup):
+    """Serves pauses and quotas: to a tenant its own quotas, to operators those of all tenants."""
 
     tag = "tenants"
 
-    @route("listTenantPauses", "GET", f"{TENANTS}/pauses", _MANAGE)
+    @route("listTenantPauses", "GET", "/tenants/pauses", _MANAGE)
     def list(self) -> TenantPauseList:
         """Return the pauses in force. A tenant may have several, each with its own reason and end."""
         return _listed([pause for pause in self.api.known_pauses.list() if pause.scope is PauseScope.TENANT])
@@ -59,7 +83,7 @@ class Tenants(ApiRoutes):
     @route(
         "pauseTenant",
         "POST",
-        f"{TENANTS}/<tenant>/pause",
+        "/tenants/<tenant>/pause",
         _MANAGE,
         operation=Operation("pause", AuditKind.TENANT),
     )
@@ -82,12 +106,12 @@ class Tenants(ApiRoutes):
             until=until,
         )
         self.api.known_pauses.begin(pause)
-        return TenantPauseView.model_validate(pause)
+        return TenantPauseView.of(pause, tenant=pause.name)
 
     @route(
         "resumeTenant",
         "POST",
-        f"{TENANTS}/<tenant>/resume",
+        "/tenants/<tenant>/resume",
         _MANAGE,
         operation=Operation("resume", AuditKind.TENANT),
     )
@@ -101,6 +125,42 @@ class Tenants(ApiRoutes):
         ]
         return _listed(pauses.end_all(mine, caller_at(request).actor))
 
+    @route("listQuotas", "GET", "/quotas", Permission.READ_ACTIONS, Permission.READ_JOBS)
+    def own(self, request: Request) -> QuotaList:
+        """Return the quotas of the caller's tenant and what it uses.
+
+        `requests` a second and `events` a minute are limited in each process, so they have no use.
+        """
+        return self._quotas(caller_at(request).tenant_id)
+
+    @route("listTenantQuotas", "GET", "/tenants/<tenant>/quotas", Permission.MANAGE_TENANTS)
+    def of_tenant(self, tenant: str) -> QuotaList:
+        """Return the quotas of a tenant and what it uses."""
+        return self._quotas(ids.tenant(tenant))
+
+    def _quotas(self, tenant_id: TenantId) -> QuotaList:
+        limits = {quota: limit_of(self.api.settings, tenant_id, quota) for quota in Quota}
+        used = self._used(tenant_id) if has_quotas(self.api.settings) else {}
+        items = [
+            QuotaView(name=quota, limit=limit, used=used.get(quota))
+            for quota, limit in limits.items()
+            if limit is not None
+        ]
+        return QuotaList(tenant_id=tenant_id, items=items)
+
+    def _used(self, tenant_id: TenantId) -> Mapping[Quota, int]:
+        usage = None if self.api.quotas is None else self.api.quotas.used(tenant_id)
+        counted = {} if usage is None else {Quota(name): used for name, used in usage._asdict().items()}
+        return {**counted, **job_usage(list(self._definitions(tenant_id)))}
+
+    def _definitions(self, tenant_id: TenantId) -> Iterator[Definition]:
+        cursor = None
+        while True:
+            page = self.api.jobs.jobs.list(tenant_id, limit=LARGEST_PAGE, cursor=cursor)
+            yield from (job.definition for job in page.jobs if job.removed_at is None)
+            if (cursor := page.cursor) is None:
+                return
+
 
 def _listed(pauses: Sequence[WorkPause]) -> TenantPauseList:
-    return TenantPauseList(items=[TenantPauseView.model_validate(pause) for pause in pauses])
+    return TenantPauseList(items=[TenantPauseView.of(pause, tenant=pause.name) for pause in pauses])

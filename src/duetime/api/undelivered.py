@@ -3,56 +3,41 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
-from duetime.api.api_model import ApiModel
-from duetime.api.context import UNDELIVERED, ApiRoutes, reader_at
+from duetime.api.context import UNDELIVERED, reader_at
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RequestBody
-from duetime.api.routes import Operation, route
-from duetime.api.views import Instant
+from duetime.api.routes import Operation, RouteGroup, route
+from duetime.api.views import PageView, View, shows
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
-from duetime.model.redaction import Redacted
 from duetime.model.undelivered import Undelivered, UndeliveredKind
 from duetime.undelivered.undelivered_client import MOST_AT_ONCE, UndeliveredClient
 
-_REDRIVE = Operation("redrive", AuditKind.UNDELIVERED)
-_REDRIVE_MANY = Operation("redrive", AuditKind.UNDELIVERED, has_dry_run=True)
+_NO_ACTION = {"tenant_id": None, "action_id": None}
 
 
-class UndeliveredSummary(ApiModel):
+@shows(Undelivered, "id kind source reason first_at last_at count")
+class UndeliveredSummary(View):
     """Something undelivered without its body: in lists."""
 
-    id: str
-    """``u.``, its own time, and a hash."""
-    kind: UndeliveredKind
-    """What was given up."""
-    source: str
-    """Who gave it up: a queue or a function, such as ``due-default``."""
-    reason: str
-    """Why, as far as it is known; of what was redriven in vain, why that failed."""
-    first_at: Instant
-    """When it was kept for the first time."""
-    last_at: Instant
-    """When it was kept last."""
-    count: int
-    """How often it was kept: given up, or redriven in vain."""
     tenant_id: str | None
     """The tenant that owns the action; null where that is not known."""
     action_id: str | None
     """The action that it is about; null where that is not known."""
 
     @classmethod
-    def from_undelivered(cls, thing: Undelivered) -> Self:
-        """Return the view of the thing."""
-        facts = {name: getattr(thing, name) for name in cls.model_fields if name not in _MADE}
+    def of(cls, *shown: Any, **made: Any) -> Self:
+        """Return the view of something undelivered."""
+        [thing] = shown
         ref = thing.action
-        return cls(**facts, tenant_id=ref.tenant_id if ref else None, action_id=ref.id if ref else None)
+        owner = {"tenant_id": ref.tenant_id, "action_id": ref.id} if ref else _NO_ACTION
+        return super().of(thing, **owner, **made)
 
 
 class UndeliveredView(UndeliveredSummary):
@@ -65,22 +50,12 @@ class UndeliveredView(UndeliveredSummary):
     is_cut: bool
     """Whether the body is only its beginning: then it cannot be redriven."""
 
-    @classmethod
-    def in_full(cls, thing: Undelivered, redacted_body: Redacted) -> Self:
-        """Return the full view, with the redacted body."""
-        summary = dict(UndeliveredSummary.from_undelivered(thing))
-        return cls(
-            **summary, body=redacted_body.payload, redacted=list(redacted_body.paths), is_cut=thing.is_cut
-        )
 
-
-class UndeliveredList(ApiModel):
+class UndeliveredList(PageView):
     """A page of a list; `next_cursor` is null on the last one."""
 
     items: list[UndeliveredSummary]
     """At most `limit`."""
-    next_cursor: str | None
-    """The cursor of the next page; null on the last one."""
 
 
 class RedriveMany(RequestBody):
@@ -91,7 +66,7 @@ class RedriveMany(RequestBody):
     dry_run: Annotated[bool, Field(strict=True, description="only say which")] = False
 
 
-class Redriven(ApiModel):
+class Redriven(View):
     """Those that are redriven, or would be, as they are before."""
 
     items: list[UndeliveredSummary]
@@ -100,10 +75,7 @@ class Redriven(ApiModel):
     """Whether nothing was done."""
 
 
-_MADE = {"tenant_id", "action_id"}
-
-
-class UndeliveredRoutes(ApiRoutes):
+class UndeliveredRoutes(RouteGroup):
     """Serves the deployment's undelivered inputs; only operators see them."""
 
     tag = "undelivered"
@@ -117,15 +89,14 @@ class UndeliveredRoutes(ApiRoutes):
     ) -> UndeliveredList:
         """Return a page of all undelivered inputs, newest first."""
         page = self._undelivered(request).list(limit=limit, cursor=cursor)
-        return UndeliveredList(
-            items=[UndeliveredSummary.from_undelivered(item) for item in page], next_cursor=page.cursor
-        )
+        return UndeliveredList(items=[UndeliveredSummary.of(item) for item in page], next_cursor=page.cursor)
 
     @route("getUndelivered", "GET", f"{UNDELIVERED}/<undelivered_id>", Permission.SYSTEM)
     def get(self, undelivered_id: str, request: Request) -> UndeliveredView:
         """Return the undelivered input."""
         thing = self._undelivered(request).get(undelivered_id)
-        return UndeliveredView.in_full(thing, reader_at(self.api, request).of_undelivered(thing))
+        body, paths = reader_at(self.api, request).of_undelivered(thing)
+        return UndeliveredView.of(thing, body=body, redacted=list(paths))
 
     @route(
         "redriveUndelivered",
@@ -133,11 +104,11 @@ class UndeliveredRoutes(ApiRoutes):
         f"{UNDELIVERED}/<undelivered_id>/redrive",
         Permission.SYSTEM,
         status=HTTPStatus.ACCEPTED,
-        operation=_REDRIVE,
+        operation=Operation("redrive", AuditKind.UNDELIVERED),
     )
     def redrive(self, undelivered_id: str, request: Request) -> UndeliveredSummary:
         """Redrive it soon: it disappears, or stays with the reason of the new failure."""
-        return UndeliveredSummary.from_undelivered(self._undelivered(request).redrive(undelivered_id))
+        return UndeliveredSummary.of(self._undelivered(request).redrive(undelivered_id))
 
     @route(
         "redriveManyUndelivered",
@@ -145,14 +116,12 @@ class UndeliveredRoutes(ApiRoutes):
         f"{UNDELIVERED}/redrive",
         Permission.SYSTEM,
         status=HTTPStatus.ACCEPTED,
-        operation=_REDRIVE_MANY,
+        operation=Operation("redrive", AuditKind.UNDELIVERED, has_dry_run=True),
     )
     def redrive_many(self, body: Annotated[RedriveMany, Body()], request: Request) -> Redriven:
         """Redrive many, newest first; with `dry_run` only list them."""
         chosen = self._undelivered(request).redrive_many(body.kind, limit=body.limit, dry_run=body.dry_run)
-        return Redriven(
-            items=[UndeliveredSummary.from_undelivered(item) for item in chosen], dry_run=body.dry_run
-        )
+        return Redriven(items=[UndeliveredSummary.of(item) for item in chosen], dry_run=body.dry_run)
 
     def _undelivered(self, request: Request) -> UndeliveredClient:
         return self.api.scheduler(request).undelivered

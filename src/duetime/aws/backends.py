@@ -13,34 +13,36 @@ from duetime.aws import clients
 from duetime.aws.at_once import AtOnce, in_threads, one_by_one
 from duetime.aws.dynamodb import SERVICE, Client
 from duetime.aws.faults import translate_errors
-from duetime.aws.notes import DynamoBookmarks, DynamoRoutes
+from duetime.aws.notes import DynamoRoutes
 from duetime.aws.queues import SqsBodies, SqsQueues
 from duetime.aws.store import DynamoStore
+from duetime.aws.tables import FORMAT, name_of, region_of
 from duetime.aws.timers import EventBridgeTimers
-from duetime.clock import Clock
+from duetime.clock import Clock, SystemClock
+from duetime.errors import OtherFormat
 from duetime.model.deployed_shards import Hosted
 from duetime.ports.regions import ActiveRegions, NoRegions
-from duetime.ports.wakeups import FAILURES, Timers
+from duetime.ports.wakeups import FAILURES, Bookmarks, Timers
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
     from botocore.config import Config
 
-    from duetime.aws.access import DynamoAuditTrail, DynamoGrants
     from duetime.aws.direct_puts import DirectPuts
     from duetime.aws.event_bus import EventBridgeBus
     from duetime.aws.job_wakes import EventBridgeJobWakes
     from duetime.aws.jobs import DynamoJobStore
-    from duetime.aws.notifications import DynamoInbox, DynamoPreferences
-    from duetime.aws.rate_limits import DynamoSetLimits
-    from duetime.aws.run_counts import DynamoRunCounts
+    from duetime.aws.keyed_items import DynamoItems
     from duetime.aws.run_logs import CloudWatchRunLogs
     from duetime.aws.streams import DynamoStream
-    from duetime.aws.usage import DynamoUsageCounts
-    from duetime.aws.work_pauses import DynamoWorkPauses
+    from duetime.ports.access import AuditTrail, Grants
     from duetime.ports.jobs import JobPorts
-    from duetime.ports.notifications import NotificationPorts
+    from duetime.ports.notifications import Inbox, NotificationPorts, PreferencesStore
+    from duetime.ports.rate_limits import SetLimits
+    from duetime.ports.run_counts import RunCounts
     from duetime.ports.undelivered import UndeliveredPorts
+    from duetime.ports.usage import UsageCounts
+    from duetime.ports.work_pauses import WorkPauses
 
 
 def action_store(settings: Settings, client: Any = None, at_once: AtOnce | None = None) -> DynamoStore:
@@ -92,25 +94,29 @@ def hosted_types(settings: Settings, clock: Clock, client: Any = None) -> Callab
     def read() -> Hosted:
         given = client or clients.dynamodb(clients.BRIEF)
         routes = DynamoRoutes(given, settings.made.jobs_table, clock=clock)
-        return Hosted(routes.types(), routes.most_due_shards)
+        hosted = Hosted(routes.types(), routes.most_due_shards)
+        if routes.format != FORMAT:
+            raise OtherFormat(settings.made.jobs_table, routes.format, FORMAT)
+        return hosted
 
     return read
 
 
-def usage_counts(settings: Settings, client: Any = None) -> DynamoUsageCounts:
+def usage_counts(settings: Settings, client: Any = None) -> UsageCounts:
     """Return the use of quotas, with at most one repetition of a read."""
-    from duetime.aws.usage import DynamoUsageCounts  # noqa: PLC0415 - only deployments with quotas
+    from duetime.aws.keyed_items import DynamoItems  # noqa: PLC0415 - only deployments with quotas
+    from duetime.ports.usage import UsageCounts  # noqa: PLC0415 - as above
 
-    return DynamoUsageCounts(client or clients.dynamodb(clients.BRIEF), settings.made.jobs_table)
+    return UsageCounts(DynamoItems(client or clients.dynamodb(clients.BRIEF), settings.made.jobs_table))
 
 
 def undelivered_ports(settings: Settings, client: Any = None, sqs: Any = None) -> UndeliveredPorts:
     """Return the back ends of undelivered messages for operators, over the given clients."""
-    from duetime.aws.undelivered import DynamoUndelivered  # noqa: PLC0415 - few callers need it
-    from duetime.ports.undelivered import UndeliveredPorts  # noqa: PLC0415 - as above
+    from duetime.aws.keyed_items import DynamoItems  # noqa: PLC0415 - few callers need it
+    from duetime.ports.undelivered import UndeliveredPorts, UndeliveredStore  # noqa: PLC0415 - as above
 
-    store = DynamoUndelivered(client or clients.dynamodb(), settings.made.jobs_table)
-    return UndeliveredPorts(store, SqsBodies(sqs or clients.sqs(), settings))
+    items = DynamoItems(client or clients.dynamodb(), settings.made.jobs_table)
+    return UndeliveredPorts(UndeliveredStore(items), SqsBodies(sqs or clients.sqs(), settings))
 
 
 class AwsBackends:
@@ -120,33 +126,38 @@ class AwsBackends:
 
     Args:
         settings: the deployment's.
-        clock: the clock of caches.
+        clock: the clock of the steps, and of caches; by default the machine's.
         client: DynamoDB's client.
         calls: the timeouts and attempts of calls to DynamoDB, SQS and EventBridge.
     """
 
     def __init__(
-        self, settings: Settings, clock: Clock, client: Any = None, *, calls: Config = clients.PATIENT
+        self,
+        settings: Settings,
+        clock: Clock | None = None,
+        client: Any = None,
+        *,
+        calls: Config = clients.PATIENT,
     ) -> None:
-        self._settings, self._clock, self._client, self._calls = settings, clock, client, calls
+        self.settings, self._client, self._calls, self.clock = settings, client, calls, clock or SystemClock()
 
     @lazy_property
     def store(self) -> DynamoStore:
-        return action_store(self._settings, self._dynamodb)
+        return action_store(self.settings, self._dynamodb)
 
     @lazy_property
     def jobs(self) -> DynamoJobStore:
-        return job_store(self._settings, self._dynamodb)
+        return job_store(self.settings, self._dynamodb)
 
     @lazy_property
-    def run_counts(self) -> DynamoRunCounts:
-        from duetime.aws.run_counts import DynamoRunCounts  # noqa: PLC0415 - two functions use them
+    def run_counts(self) -> RunCounts:
+        from duetime.ports.run_counts import RunCounts  # noqa: PLC0415 - two functions use them
 
-        return DynamoRunCounts(self._dynamodb, self._settings.made.jobs_table)
+        return RunCounts(self._items)
 
     @lazy_property
-    def usage_counts(self) -> DynamoUsageCounts:
-        return usage_counts(self._settings, self._dynamodb)
+    def usage_counts(self) -> UsageCounts:
+        return usage_counts(self.settings, self._dynamodb)
 
     @property
     def job_ports(self) -> JobPorts:
@@ -160,120 +171,124 @@ class AwsBackends:
         from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `job_store`
 
         scheduler, events = clients.scheduler(self._calls), clients.events(self._calls)
-        return EventBridgeJobWakes(scheduler, events, self._settings)
+        return EventBridgeJobWakes(scheduler, events, self.settings)
 
     @lazy_property
     def event_bus(self) -> EventBridgeBus:
         from duetime.aws.event_bus import EventBridgeBus  # noqa: PLC0415 - two functions publish
 
-        return EventBridgeBus(clients.events(self._calls), self._settings)
+        return EventBridgeBus(clients.events(self._calls), self.settings)
 
     @lazy_property
     def queues(self) -> SqsQueues:
-        settings = self._settings
+        settings = self.settings
         return SqsQueues(clients.sqs(self._calls), settings.made.queues, has_groups=not settings.only_tenant)
 
     @lazy_property
     def timers(self) -> Timers:
         """EventBridge's one-shots with short timeouts, because `arm` has an alternative; or the wheel."""
-        if self._settings.timers == "wheel":
+        if self.settings.timers == "wheel":
             from duetime.wakeups.wheel import WheelTimers  # noqa: PLC0415 - only without timers
 
             return WheelTimers()
-        return EventBridgeTimers(clients.scheduler(clients.PROMPT), self._settings)
+        return EventBridgeTimers(clients.scheduler(clients.PROMPT), self.settings)
 
     @lazy_property
     def routes(self) -> DynamoRoutes:
-        return DynamoRoutes(self._dynamodb, self._settings.made.jobs_table, clock=self._clock)
+        return DynamoRoutes(self._dynamodb, self.settings.made.jobs_table, clock=self.clock)
 
     @lazy_property
-    def pauses(self) -> DynamoWorkPauses:
-        from duetime.aws.work_pauses import DynamoWorkPauses  # noqa: PLC0415 - a caller that only schedules has none
+    def pauses(self) -> WorkPauses:
+        from duetime.ports.work_pauses import WorkPauses  # noqa: PLC0415 - a caller that only schedules has none
 
-        return DynamoWorkPauses(self._dynamodb, self._settings.made.jobs_table)
+        return WorkPauses(self._items)
 
     @lazy_property
-    def limits(self) -> DynamoSetLimits:
-        from duetime.aws.rate_limits import DynamoSetLimits  # noqa: PLC0415 - as above
+    def limits(self) -> SetLimits:
+        from duetime.ports.rate_limits import SetLimits  # noqa: PLC0415 - as above
 
-        return DynamoSetLimits(self._dynamodb, self._settings.made.jobs_table)
+        return SetLimits(self._items)
 
     @lazy_property
     def regions(self) -> ActiveRegions:
-        table = self._settings.regions_table
+        table = self.settings.regions_table
         if not table:
             return NoRegions()
-        # Imported only with a standby region.
-        from duetime.aws.regions import DynamoActiveRegions, name_of, region_of  # noqa: PLC0415
+        from duetime.aws.keyed_items import DynamoItems  # noqa: PLC0415 - only with a standby region
 
         client = clients.dynamodb(clients.BRIEF, region_of(table))
-        return DynamoActiveRegions(client, name_of(table), self._dynamodb.meta.region_name)
+        return ActiveRegions(DynamoItems(client, name_of(table)), self._dynamodb.meta.region_name)
 
     @lazy_property
-    def bookmarks(self) -> DynamoBookmarks:
-        return DynamoBookmarks(self._dynamodb, self._settings.made.jobs_table)
+    def bookmarks(self) -> Bookmarks:
+        return Bookmarks(self._items)
 
     @lazy_property
     def run_logs(self) -> CloudWatchRunLogs:
         from duetime.aws.run_logs import CloudWatchRunLogs  # noqa: PLC0415 - the API alone needs it
 
-        return CloudWatchRunLogs(self._settings.prefix)
+        return CloudWatchRunLogs(self.settings.prefix)
 
     @lazy_property
-    def grants(self) -> DynamoGrants:
-        from duetime.aws.access import DynamoGrants  # noqa: PLC0415 - the API alone needs it
+    def grants(self) -> Grants:
+        from duetime.ports.access import Grants  # noqa: PLC0415 - the API alone needs it
 
-        return DynamoGrants(self._dynamodb, self._settings.made.jobs_table, clock=self._clock)
+        return Grants(self._items, self.clock)
 
     @lazy_property
-    def audit_trail(self) -> DynamoAuditTrail:
-        from duetime.aws.access import DynamoAuditTrail  # noqa: PLC0415 - as above
+    def audit_trail(self) -> AuditTrail:
+        from duetime.ports.access import AuditTrail  # noqa: PLC0415 - as above
 
-        return DynamoAuditTrail(self._dynamodb, self._settings.made.jobs_table)
+        return AuditTrail(self._items)
 
     @lazy_property
     def undelivered(self) -> UndeliveredPorts:
-        return undelivered_ports(self._settings, self._dynamodb)
+        return undelivered_ports(self.settings, self._dynamodb)
 
     def waiting_failures(self) -> int:
         """Return the approximate number of messages in the failure queue."""
-        return SqsBodies(clients.sqs(clients.BRIEF), self._settings).waiting(FAILURES)
+        return SqsBodies(clients.sqs(clients.BRIEF), self.settings).waiting(FAILURES)
 
     @lazy_property
-    def preferences(self) -> DynamoPreferences:
-        from duetime.aws.notifications import DynamoPreferences  # noqa: PLC0415 - few functions need it
+    def preferences(self) -> PreferencesStore:
+        from duetime.ports.notifications import PreferencesStore  # noqa: PLC0415 - few functions need it
 
-        return DynamoPreferences(self._dynamodb, self._settings.made.jobs_table)
+        return PreferencesStore(self._items)
 
     @lazy_property
-    def inbox(self) -> DynamoInbox:
-        from duetime.aws.notifications import DynamoInbox  # noqa: PLC0415 - as above
+    def inbox(self) -> Inbox:
+        from duetime.ports.notifications import Inbox  # noqa: PLC0415 - as above
 
-        return DynamoInbox(self._dynamodb, self._settings.made.jobs_table)
+        return Inbox(self._items)
 
     @lazy_property
     def notifications(self) -> NotificationPorts:
         """The interfaces of notifications, with mails and a topic if the settings name them."""
         from duetime.aws.deliveries import (  # noqa: PLC0415 - one function needs it
-            DynamoDeliveries,
             SesMailer,
             SnsTopic,
             SqsDigestTimer,
         )
-        from duetime.aws.windows import DynamoWindows  # noqa: PLC0415 - as above
+        from duetime.ports.deliveries import Deliveries, Windows  # noqa: PLC0415 - as above
         from duetime.ports.notifications import NotificationPorts  # noqa: PLC0415 - as above
 
-        settings, sqs = self._settings, clients.sqs()
+        settings, sqs = self.settings, clients.sqs()
         mail_from, topic_arn = settings.mail_from, settings.topic_arn
         return NotificationPorts(
             preferences=self.preferences,
             inbox=self.inbox,
-            deliveries=DynamoDeliveries(self._dynamodb, settings.made.jobs_table),
-            windows=DynamoWindows(self._dynamodb, settings.made.jobs_table),
+            deliveries=Deliveries(self._items),
+            windows=Windows(self._items),
             timer=SqsDigestTimer(sqs, settings.made.notification_queue),
             mailer=SesMailer(clients.ses(), mail_from) if mail_from else None,
             topic=SnsTopic(clients.sns(), topic_arn) if topic_arn else None,
         )
+
+    @lazy_property
+    def _items(self) -> DynamoItems:
+        from duetime.aws.keyed_items import DynamoItems  # noqa: PLC0415 - a caller that only schedules has none
+
+        return DynamoItems(self._dynamodb, self.settings.made.jobs_table)
 
     @lazy_property
     def stream(self) -> DynamoStream:

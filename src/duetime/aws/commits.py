@@ -13,15 +13,18 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from duetime.aws import conditions
+from duetime.aws.conditions import swap
 from duetime.aws.dynamodb import Client
 from duetime.aws.faults import COMMIT, Cures, TransactionCancelled, TransactionFailed, translate_errors
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, row_key
-from duetime.aws.transactions import Entry, pause, retry_on_conflict, update, write
+from duetime.aws.transactions import Entry, retry_on_conflict, update, write
 from duetime.errors import BackendUnavailable, CommitRejected, RejectedEntry
+from duetime.model import transition
 from duetime.model.action import Action, Status
 from duetime.model.lease import Settlement, SettleResult
+from duetime.model.swap import settleable
+from duetime.ports.keyed_items import pause
 
 CONDITION_FAILED = "ConditionalCheckFailed"
 _RIGHTS = {
@@ -52,9 +55,9 @@ class CommitTransaction:
         return len(self.entries)
 
     def request(self) -> Mapping[str, Any]:
-        settle = update(
-            self.table, row_key(self.claimed.ref), conditions.settle(self.claimed, self.settlement)
-        )
+        claimed, settlement = self.claimed, self.settlement
+        change = swap(claimed, transition.settled(claimed, settlement), settleable(settlement))
+        settle = update(self.table, row_key(claimed.ref), change)
         return {"TransactItems": [*self.entries, settle], "ClientRequestToken": self._token()}
 
     def _token(self) -> str:

@@ -1,4 +1,4 @@
-"""The leases of damaged rows: what can still be read of them, and the writes that end or limit one.
+"""The leases of dead runs and of damaged rows, and the writes that end or limit one.
 
 A damaged row may hold a lock or a slot. These writes compare its attributes as they are stored, readable or
 not, so a renewal or a repair meanwhile keeps what the row holds.
@@ -10,13 +10,16 @@ from datetime import datetime
 from typing import Any
 
 from duetime import instant
-from duetime.aws.conditions import Update
+from duetime.aws.conditions import ROW_IS_ABSENT, Update, check, swap
 from duetime.aws.keys import Item, ref_of
-from duetime.aws.row_checks import COUNT_LIMIT, UNREADABLE, read_instant
+from duetime.aws.row_checks import read_instant
 from duetime.errors import UnreadableRow
+from duetime.model import transition
 from duetime.model.action import Status
 from duetime.model.lease import FENCE_STEP
-from duetime.ports.actions import DamagedRow
+from duetime.model.swap import as_it_is
+from duetime.ports.actions import DamagedRow, Holder
+from duetime.ports.keyed_items import COUNT_LIMIT, UNREADABLE
 
 _DECIDING = ("status", "fence", "lease_until")
 
@@ -46,7 +49,27 @@ def _lease(item: Item) -> datetime | None:
         return None
 
 
-def still_over(dead: DamagedRow) -> Update:
+def still_dead(dead: Holder | None, *, loses_slot: bool = False) -> Update:
+    """Check that a holder is dead as read, or gone.
+
+    A dead run loses fence and nonce: if it wakes, or receives the response of its claim late, it holds
+    nothing.
+
+    Args:
+        dead: the row as read.
+        loses_slot: whether it loses a slot. Then a pending row loses its fence too: a claim of it may be
+            under way.
+    """
+    if dead is None:
+        return {"ConditionExpression": ROW_IS_ABSENT}
+    if isinstance(dead, DamagedRow):
+        return _still_over(dead)
+    if dead.status is Status.PROCESSING or (loses_slot and dead.status is Status.PENDING):
+        return swap(dead, transition.fenced_off(dead), as_it_is(dead))
+    return check(dead, as_it_is(dead))
+
+
+def _still_over(dead: DamagedRow) -> Update:
     """Check that a damaged row is as read; one that may be processing loses nonce and fence."""
     if not dead.may_run:
         return _as_read(dead)

@@ -13,30 +13,27 @@ moves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
-from typing import Any
 
-from duetime import ids
-from duetime.aws.change_conditions import coalesce
-from duetime.aws.conditions import ROW_IS_ABSENT
-from duetime.aws.dynamodb import Client, DynamoTable
+from duetime.aws.conditions import ROW_IS_ABSENT, swap
+from duetime.aws.dynamodb import Client
 from duetime.aws.faults import TransactionCancelled, TransactionFailed
-from duetime.aws.items import from_item, to_epoch
-from duetime.aws.keys import Item, debounce_key, row_key
+from duetime.aws.items import from_item
+from duetime.aws.keyed_items import DynamoItems
+from duetime.aws.keys import Item, row_key
 from duetime.aws.payloads import DynamoPayloads
-from duetime.aws.row_checks import UNREADABLE
 from duetime.aws.transactions import Entry, put, retry_on_conflict, update, write
-from duetime.errors import BackendUnavailable, UnreadableRow
-from duetime.ids import ActionId, TenantId
+from duetime.errors import BackendUnavailable
+from duetime.ids import TenantId
 from duetime.model.action import Action, ActionRef
 from duetime.model.debounce import DebounceHolder, applied_if_taken
 from duetime.model.lease import Applied, Rejected
-
-DEBOUNCE_KEY_IS_ABSENT = "attribute_not_exists(pk)"
-DEBOUNCE_KEY_IS_AS_READ = "action_id = :read"
+from duetime.model.swap import PENDING_AS_READ
+from duetime.ports.action_keys import DEBOUNCE_KEY, key_of, to_latest
+from duetime.ports.keyed_items import IS_NEW, Key, Write, read_strictly, unread
 
 _KEY, _ROW = 0, 1
 """The positions of the key and of the row in the transaction that takes a key."""
@@ -60,20 +57,15 @@ class DynamoDebounceKeys:
         to_item: Callable[[Action], Item],
         payloads: DynamoPayloads,
     ) -> None:
-        self._table, self._get, self._to_item = DynamoTable(client, table), get, to_item
+        self._items, self._get, self._to_item = DynamoItems(client, table), get, to_item
         self._payloads = payloads
 
     def find_debounced(self, tenant_id: TenantId, key: str) -> DebounceHolder | None:
-        item = self._table.get(debounce_key(tenant_id, key))
+        item = self._items.get(DEBOUNCE_KEY, key_of(DEBOUNCE_KEY, tenant_id, key), unread)
         if item is None:
             return None
-        try:
-            action_id, until = item["action_id"]["S"], int(item["ttl"]["N"])
-            if not ids.is_action_id(action_id):
-                raise ValueError(f"action_id {action_id!r} is no action's id")
-            holder = DebounceHolder(ActionId(action_id), None, datetime.fromtimestamp(until, UTC))
-        except UNREADABLE as error:
-            raise UnreadableRow([item.get("pk"), item.get("sk")], error) from error
+        action_id, until = read_strictly(to_latest, item)
+        holder = DebounceHolder(action_id, None, until)
         row = self._get(ActionRef(tenant_id, holder.action_id))
         is_forged = row is not None and row.debounce_key != key  # IAM does not restrict attributes
         return holder if is_forged else replace(holder, action=row)
@@ -81,7 +73,7 @@ class DynamoDebounceKeys:
     def put_debounced(self, action: Action, former: DebounceHolder | None) -> bool:
         if action.payload_offloaded:
             self._payloads.put(action)
-        row = put(self._table.name, self._to_item(action), ConditionExpression=ROW_IS_ABSENT)
+        row = put(self._items.name, self._to_item(action), ConditionExpression=ROW_IS_ABSENT)
         try:
             self._write([self._taking(action, former), row])
         except TransactionFailed as failed:
@@ -92,7 +84,7 @@ class DynamoDebounceKeys:
         return True
 
     def coalesce(self, row: Action, changed: Action, holder: DebounceHolder) -> Applied | Rejected:
-        entries = [update(self._table.name, row_key(row.ref), coalesce(row, self._to_item(changed)))]
+        entries = [update(self._items.name, row_key(row.ref), swap(row, changed, PENDING_AS_READ))]
         if changed.payload_offloaded:
             entries.append(self._payloads.entry(changed))
         if changed.due_at + _RENEWED_WITHIN > holder.until:
@@ -110,34 +102,18 @@ class DynamoDebounceKeys:
         return Applied(changed)
 
     def _write(self, entries: Sequence[Entry]) -> None:
-        retry_on_conflict(partial(write, self._table.client, entries), TransactionCancelled)
+        retry_on_conflict(partial(write, self._items.client, entries), TransactionCancelled)
 
     def _taking(self, action: Action, former: DebounceHolder | None) -> Entry:
-        condition: Mapping[str, Any] = {"ConditionExpression": DEBOUNCE_KEY_IS_ABSENT}
-        if former is not None:
-            condition = {
-                "ConditionExpression": DEBOUNCE_KEY_IS_AS_READ,
-                "ExpressionAttributeValues": {":read": {"S": former.action_id}},
-            }
-        item = {
-            **debounce_key(action.tenant_id, action.debounce_key or ""),
-            "action_id": {"S": action.id},
-            "ttl": {"N": to_epoch(action.due_at + _OUTLIVES)},
-        }
-        return {"Put": {"TableName": self._table.name, "Item": item, **condition}}
+        put = {"action_id": action.id, "ttl": action.due_at + _OUTLIVES}
+        as_read = IS_NEW if former is None else DEBOUNCE_KEY.as_read(former)
+        return self._items.entry(Write(kind=DEBOUNCE_KEY, key=_key(action), guard=as_read, put=put))
 
     def _renewal(self, changed: Action) -> Entry:
         """Return the update of the key's time to live."""
-        return update(
-            self._table.name,
-            debounce_key(changed.tenant_id, changed.debounce_key or ""),
-            {
-                "ConditionExpression": DEBOUNCE_KEY_IS_AS_READ,
-                "UpdateExpression": "SET #ttl = :ttl",
-                "ExpressionAttributeNames": {"#ttl": "ttl"},
-                "ExpressionAttributeValues": {
-                    ":read": {"S": changed.id},
-                    ":ttl": {"N": to_epoch(changed.due_at + _OUTLIVES)},
-                },
-            },
-        )
+        mine, sets = {"action_id": changed.id}, {"ttl": changed.due_at + _OUTLIVES}
+        return self._items.entry(Write(kind=DEBOUNCE_KEY, key=_key(changed), guard=(mine,), sets=sets))
+
+
+def _key(action: Action) -> Key:
+    return key_of(DEBOUNCE_KEY, action.tenant_id, action.debounce_key)

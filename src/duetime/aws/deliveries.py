@@ -1,33 +1,21 @@
-"""Deliveries of notifications: SES, SNS, the queue whose delayed messages request digests, and their records.
+"""Deliveries of notifications: SES, SNS, and the queue whose delayed messages request digests.
 
 SES and SNS do not deduplicate, so each is called once; the notification queue repeats.
-
-The record of a delivery is an item of the jobs table: partition ``acme#notified#deliveries``, sort key a hash
-of the delivery's id. It has the lease of the sender, or the mark that the delivery was sent. It contains no
-address. DynamoDB's time to live removes it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
-from datetime import datetime
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from duetime import instant
-from duetime.aws.dynamodb import Client, DynamoTable
-from duetime.aws.faults import ConditionFailed, code_of, translate_errors
-from duetime.aws.items import to_epoch
-from duetime.aws.keys import Item, notified
+from duetime.aws.faults import code_of, translate_errors
 from duetime.aws.queues import SERVICE as SQS
 from duetime.errors import BackendMisconfigured
-from duetime.ids import TenantId
 from duetime.model.notification import Channel, DeliveryRejected, DigestWindow
-from duetime.ports.notifications import Mail, SendPermit
+from duetime.ports.notifications import Mail
 
 if TYPE_CHECKING:
     from mypy_boto3_ses import SESClient
@@ -41,10 +29,6 @@ _OF_THE_TOPIC = ("TopicArn", "MessageGroupId")
 
 SNS has the same error code for an invalid topic, which is no fault of a message.
 """
-
-WAS_NOT_SENT = "attribute_not_exists(sent)"
-NO_OTHER_LEASE = "attribute_not_exists(pk) OR holder = :me OR lease_until <= :now"
-IS_MINE = "holder = :me"
 
 
 class SesMailer:
@@ -120,58 +104,3 @@ class SqsDigestTimer:
             self._client.send_message(
                 QueueUrl=self._url, MessageBody=json.dumps(window.request), DelaySeconds=delay
             )
-
-
-class DynamoDeliveries:
-    """One item for each delivery.
-
-    See `duetime.ports.notifications.Deliveries`.
-    """
-
-    def __init__(self, client: Client, table: str) -> None:
-        self._table = DynamoTable(client, table)
-
-    def begin(
-        self,
-        tenant_id: TenantId,
-        delivery_id: str,
-        *,
-        holder: str,
-        now: datetime,
-        until: datetime,
-        expires_at: datetime,
-    ) -> SendPermit:
-        try:
-            self._table.update(
-                _delivery_key(tenant_id, delivery_id),
-                ConditionExpression=f"{WAS_NOT_SENT} AND ({NO_OTHER_LEASE})",
-                UpdateExpression="SET holder = :me, lease_until = :until, #ttl = :ttl",
-                ExpressionAttributeNames={"#ttl": "ttl"},
-                ExpressionAttributeValues={
-                    ":me": {"S": holder},
-                    ":now": {"S": instant.text(now)},
-                    ":until": {"S": instant.text(until)},
-                    ":ttl": {"N": to_epoch(expires_at)},
-                },
-                ReturnValuesOnConditionCheckFailure="ALL_OLD",
-            )
-        except ConditionFailed as failed:
-            return SendPermit.SENT if "sent" in (failed.item or {}) else SendPermit.HELD
-        return SendPermit.YES
-
-    def end(self, tenant_id: TenantId, delivery_id: str, *, expires_at: datetime) -> None:
-        mark: Item = {"sent": {"BOOL": True}, "ttl": {"N": to_epoch(expires_at)}}
-        self._table.put(_delivery_key(tenant_id, delivery_id) | mark)
-
-    def forget(self, tenant_id: TenantId, delivery_id: str, *, holder: str) -> None:
-        with suppress(ConditionFailed):
-            self._table.delete(
-                _delivery_key(tenant_id, delivery_id),
-                ConditionExpression=f"{WAS_NOT_SENT} AND {IS_MINE}",
-                ExpressionAttributeValues={":me": {"S": holder}},
-            )
-
-
-def _delivery_key(tenant_id: TenantId, delivery_id: str) -> Item:
-    digest = sha256(delivery_id.encode()).hexdigest()
-    return {"pk": {"S": notified(tenant_id, "deliveries")}, "sk": {"S": digest}}

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from duetime.aws import unreadable_items
 from duetime.aws.faults import translate_errors
 from duetime.aws.keys import Item
-from duetime.aws.row_checks import UNREADABLE
 from duetime.errors import BackendUnavailable, InvalidCursor
 from duetime.model.marks import DueMark, FailedMark
+from duetime.ports.keyed_items import UNREADABLE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -32,13 +32,23 @@ M = TypeVar("M", DueMark, FailedMark)
 Client: TypeAlias = "DynamoDBClient"
 
 
-def readable(items: Iterable[Item], read: Callable[[Item], T], kind: str) -> Iterator[T]:
-    """Read the items; note unreadable ones and leave them out, so that they do not block the others."""
+def readable(
+    items: Iterable[Item],
+    read: Callable[[Item], T],
+    kind: str,
+    instead: Callable[[Item], T | None] = lambda _: None,
+) -> Iterator[T]:
+    """Read the items. Note the unreadable ones, so that they do not block the others.
+
+    In place of an unreadable one stands what `instead` returns; by default nothing does.
+    """
     for item in items:
         try:
             yield read(item)
         except UNREADABLE as error:
             unreadable_items.note(kind, item, error)
+            if (found := instead(item)) is not None:
+                yield found
 
 
 def cursor_parts(cursor: str) -> list[str]:

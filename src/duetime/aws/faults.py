@@ -16,6 +16,7 @@ from botocore.exceptions import (
 
 from duetime.aws.keys import Item
 from duetime.errors import BackendMisconfigured, BackendUnavailable
+from duetime.ports.keyed_items import Conflict
 
 Cures = Callable[[], Mapping[str, str]]
 """Returns a caller's own remedies by error code."""
@@ -79,7 +80,7 @@ class TransactionFailed(Exception):
         super().__init__("a condition of a transaction did not hold")
 
 
-class TransactionCancelled(BackendUnavailable):
+class TransactionCancelled(Conflict):
     """A transaction was cancelled for a temporary reason. Nothing changed, and a repeat is allowed.
 
     `codes` has the reasons of entries by their position; it is empty for a single write.

@@ -14,30 +14,24 @@ live: it is removed after its row, or taken over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any
 
-from duetime import ids, instant
 from duetime.aws.conditions import ROW_IS_ABSENT, Update
-from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
-from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed
+from duetime.aws.dynamodb import SERVICE, Client
+from duetime.aws.faults import TransactionCancelled, TransactionFailed
 from duetime.aws.items import from_item
-from duetime.aws.keys import Item, idempotency_key, row_key
-from duetime.aws.row_checks import UNREADABLE
+from duetime.aws.keyed_items import DynamoItems, ItemFields
+from duetime.aws.keys import Item, row_key
 from duetime.aws.transactions import Entry, put, retry_on_conflict, update, write
-from duetime.errors import BackendUnavailable, UnreadableRow
-from duetime.ids import ActionId
+from duetime.errors import BackendUnavailable
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.idempotency import HeldKey, KeyTerms, content_of
 from duetime.model.lease import Applied, Rejected
+from duetime.ports.action_keys import IDEMPOTENCY_KEY, key_of, to_held
+from duetime.ports.keyed_items import IS_NEW, Guard, Key, Write, read_strictly, unread
 
-KEY_IS_ABSENT = "attribute_not_exists(pk)"
-KEY_IS_THAT_ACTIONS = "action_id = :former"
-KEY_IS_ABSENT_OR_MINE = "attribute_not_exists(pk) OR action_id = :mine"
-KEY_IS_MINE = "action_id = :mine"
 _FINAL = {f":{status}": {"S": status.value} for status in Status if status.is_final}
 ACTION_IS_FINAL_OR_GONE = f"attribute_not_exists(pk) OR #status IN ({', '.join(_FINAL)})"
 
@@ -57,7 +51,7 @@ class DynamoIdempotencyKeys:
     """
 
     def __init__(self, client: Client, table: str, get: Get, to_item: Callable[[Action], Item]) -> None:
-        self._table, self._get, self._to_item = DynamoTable(client, table), get, to_item
+        self._items, self._get, self._to_item = DynamoItems(client, table), get, to_item
 
     def first(self, action: Action, terms: KeyTerms) -> Action | None:
         """Return the action that has the key of `action`, as `put` does, or None if the key is available.
@@ -90,28 +84,15 @@ class DynamoIdempotencyKeys:
 
     def entry(self, action: Action, terms: KeyTerms, held: HeldKey | None = None) -> Entry:
         """Return the put that takes a free key, or the key of `held`."""
-        condition: Mapping[str, Any] = {"ConditionExpression": KEY_IS_ABSENT}
-        if held is not None:
-            condition = {
-                "ConditionExpression": KEY_IS_THAT_ACTIONS,
-                "ExpressionAttributeValues": {":former": {"S": held.action_id}},
-            }
-        item = {
-            **self._key(action.ref, action.idempotency_key),
-            **_item(HeldKey.for_action(action, terms.until)),
-        }
-        request = {
-            "TableName": self._table.name,
-            "Item": item,
-            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-        }
-        return {"Put": {**request, **condition}}
+        as_read = IS_NEW if held is None else IDEMPOTENCY_KEY.as_read(held)
+        put = IDEMPOTENCY_KEY.of(HeldKey.for_action(action, terms.until))
+        return self._items.entry(Write(kind=IDEMPOTENCY_KEY, key=_key(action), guard=as_read, put=put))
 
     def take_again(self, row: Action, redriven: Update, at: datetime) -> Applied | Rejected:
         """Redrive a failed row that has a key, unless another action has the key now."""
-        entries = [update(self._table.name, row_key(row.ref), redriven), self._retaken(row, at)]
+        entries = [update(self._items.name, row_key(row.ref), redriven), self._retaken(row, at)]
         try:
-            retry_on_conflict(partial(write, self._table.client, entries), TransactionCancelled)
+            retry_on_conflict(partial(write, self._items.client, entries), TransactionCancelled)
         except TransactionFailed as failed:
             if 0 in failed.failed:
                 current = failed.failed[0]
@@ -126,35 +107,19 @@ class DynamoIdempotencyKeys:
 
         One that is gone holds until the row is final once more.
         """
-        row_with_payload = self._get(row.ref) or row
-        return update(
-            self._table.name,
-            self._key(row.ref, row.idempotency_key),
-            {
-                "ConditionExpression": KEY_IS_ABSENT_OR_MINE,
-                "UpdateExpression": (
-                    "SET action_id = :mine, content = if_not_exists(content, :content),"
-                    " #until = if_not_exists(#until, :at)"
-                ),
-                "ExpressionAttributeNames": {"#until": "until"},
-                "ExpressionAttributeValues": {
-                    ":mine": {"S": row.id},
-                    ":content": {"S": content_of(row_with_payload)},
-                    ":at": {"S": instant.text(at)},
-                },
-            },
+        mine: Guard = (*IS_NEW, {"action_id": row.id})
+        first = {"content": content_of(self._get(row.ref) or row), "until": at}
+        sets = {"action_id": row.id}
+        return self._items.entry(
+            Write(kind=IDEMPOTENCY_KEY, key=_key(row), guard=mine, sets=sets, first=first)
         )
 
     def remove_key(self, ref: ActionRef, key: str) -> None:
-        with suppress(ConditionFailed):
-            self._table.delete(
-                self._key(ref, key),
-                ConditionExpression=KEY_IS_MINE,
-                ExpressionAttributeValues={":mine": {"S": ref.id}},
-            )
+        place, mine = key_of(IDEMPOTENCY_KEY, ref.tenant_id, key), {"action_id": ref.id}
+        self._items.write(Write(kind=IDEMPOTENCY_KEY, key=place, guard=(mine,), is_removal=True))
 
     def _taking(self, action: Action, terms: KeyTerms, held: HeldKey | None) -> Sequence[Entry]:
-        row = put(self._table.name, self._to_item(action), ConditionExpression=ROW_IS_ABSENT)
+        row = put(self._items.name, self._to_item(action), ConditionExpression=ROW_IS_ABSENT)
         taking = [self.entry(action, terms, held), row]
         if held is not None:
             previous = row_key(ActionRef(action.tenant_id, held.action_id))
@@ -163,13 +128,13 @@ class DynamoIdempotencyKeys:
                 "ExpressionAttributeNames": {"#status": "status"},
                 "ExpressionAttributeValues": _FINAL,
             }
-            taking.append(update(self._table.name, previous, is_over))
+            taking.append(update(self._items.name, previous, is_over))
         return taking
 
     def _write(self, action: Action, entries: Sequence[Entry]) -> None:
         """Write the entries. Without a response, read the key to find out whether they were written."""
         try:
-            retry_on_conflict(partial(write, self._table.client, entries), TransactionCancelled)
+            retry_on_conflict(partial(write, self._items.client, entries), TransactionCancelled)
         except TransactionCancelled:
             raise
         except BackendUnavailable:
@@ -185,27 +150,13 @@ class DynamoIdempotencyKeys:
         return held.first(action, self._get(ActionRef(action.tenant_id, held.action_id)), terms.now)
 
     def _held(self, action: Action) -> HeldKey | None:
-        return _read(self._table.get(self._key(action.ref, action.idempotency_key)))
-
-    def _key(self, ref: ActionRef, key: str | None) -> Item:
-        return idempotency_key(ref.tenant_id, key or "")
+        item = self._items.get(IDEMPOTENCY_KEY, _key(action), unread)
+        return None if item is None else read_strictly(to_held, item)
 
 
-def _item(held: HeldKey) -> Item:
-    return {
-        "action_id": {"S": held.action_id},
-        "content": {"S": held.content},
-        "until": {"S": instant.text(held.until)},
-    }
+def _key(action: Action) -> Key:
+    return key_of(IDEMPOTENCY_KEY, action.tenant_id, action.idempotency_key)
 
 
-def _read(item: Any) -> HeldKey | None:
-    if not item:
-        return None
-    try:
-        action_id, content, until = (item[name]["S"] for name in ("action_id", "content", "until"))
-        if not ids.is_action_id(action_id):
-            raise ValueError(f"action_id {action_id!r} is no action's id")
-        return HeldKey(ActionId(action_id), content, instant.parse(until))
-    except UNREADABLE as error:
-        raise UnreadableRow([item.get("pk"), item.get("sk")], error) from error
+def _read(item: Item | None) -> HeldKey | None:
+    return read_strictly(to_held, ItemFields(IDEMPOTENCY_KEY, item)) if item else None

@@ -9,17 +9,14 @@ from datetime import datetime
 
 from duetime import instant
 from duetime.aws import unreadable_items
-from duetime.aws.backfills import backfill_ref_of
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, cursor_parts, readable
 from duetime.aws.job_history_items import from_report, from_span, report_key, to_definition_of, to_version
 from duetime.aws.job_items import (
-    BACKFILL,
     CURRENT,
     DEFINITION,
     EDIT,
     FORMER,
     SPAN,
-    STATE,
     from_items,
     job_key,
     job_ref_of,
@@ -39,6 +36,8 @@ from duetime.model.job import (
     Version,
     current_definition,
 )
+from duetime.ports.backfills import PREFIX, ref_of
+from duetime.ports.job_state import STATE
 from duetime.ports.jobs import JobPage
 
 _READS = 5
@@ -184,8 +183,8 @@ class JobQueries:
 
 
 def _due_ref_of(entry: Item) -> JobRef | BackfillRef:
-    is_backfill = entry["sk"]["S"].startswith(BACKFILL)
-    return backfill_ref_of(entry) if is_backfill else job_ref_of(entry)
+    is_backfill = entry["sk"]["S"].startswith(PREFIX)
+    return ref_of(entry["pk"]["S"], entry["sk"]["S"]) if is_backfill else job_ref_of(entry)
 
 
 def _is_consistent(found: Mapping[str, Item]) -> bool:

@@ -9,26 +9,33 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from duetime.aws import change_conditions, conditions, job_conditions, optimistic
 from duetime.aws.backfills import DynamoBackfills
 from duetime.aws.commits import CONDITION_FAILED
-from duetime.aws.conditions import Update
+from duetime.aws.conditions import ROW_IS_ABSENT, Update, swap
+from duetime.aws.damaged_leases import still_dead
 from duetime.aws.dynamodb import SERVICE, Client
 from duetime.aws.faults import TransactionCancelled, TransactionConflict, TransactionFailed
+from duetime.aws.items import from_item
 from duetime.aws.job_history_items import to_replaced, to_report, to_span
-from duetime.aws.job_items import STATE, at, holder, job_key, to_definition, to_state
+from duetime.aws.job_items import to_definition, to_state
 from duetime.aws.job_queries import JobQueries
+from duetime.aws.keyed_items import DynamoItems, stored
 from duetime.aws.keys import Item, row_key
-from duetime.aws.store import DynamoStore, not_settled
+from duetime.aws.store import DynamoStore
 from duetime.aws.transactions import Entry, put, retry_on_conflict, update, write
 from duetime.errors import BackendUnavailable, CommitRejected, DuetimeError
+from duetime.model import transition
 from duetime.model.action import Action, ActionRef
 from duetime.model.deadline_report import DeadlineReport
 from duetime.model.job import Job, JobRef, JobSpan, replaced_definition
 from duetime.model.lease import Rejected, Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
+from duetime.model.swap import PENDING_AS_READ, claimable, settleable
+from duetime.ports import job_state
 from duetime.ports.delegate import delegate
+from duetime.ports.job_state import JOB
 from duetime.ports.jobs import JobRunClaim, LockRequirement
+from duetime.ports.keyed_items import Fields, Write
 
 _FIRST = 0
 """The position of the deciding entry in a transaction: the action's row, or else the job's state."""
@@ -41,7 +48,7 @@ class DynamoJobStore:
     """
 
     def __init__(self, client: Client, actions_table: str, jobs_table: str, *, due_shards: int) -> None:
-        self._client, self._table = client, jobs_table
+        self._client, self._table, self._items = client, jobs_table, DynamoItems(client, jobs_table)
         self._queries = JobQueries(client, jobs_table)
         self._backfills = DynamoBackfills(client, jobs_table)
         self._actions_table = actions_table
@@ -61,7 +68,7 @@ class DynamoJobStore:
     change_backfill = delegate("_backfills", DynamoBackfills.change_backfill)
 
     def add(self, job: Job) -> bool:
-        state = put(self._table, to_state(job), ConditionExpression=conditions.ROW_IS_ABSENT)
+        state = put(self._table, to_state(job), ConditionExpression=ROW_IS_ABSENT)
         try:
             self._write([state, put(self._table, to_definition(job))])
         except TransactionFailed:
@@ -69,12 +76,11 @@ class DynamoJobStore:
         return True
 
     def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
-        defined = tuple(self._defined(old, new))
-        change = job_conditions.change(old, new, redefines=bool(defined))
+        change = job_state.change(old, new)
         try:
-            self._write([self._state(old.ref, change), *defined, *self._spans(old.ref, spans)])
+            self._write([self._items.entry(change), *self._defined(old, new), *self._spans(old.ref, spans)])
         except TransactionFailed as failed:
-            return failed.failed.get(_FIRST) is not None and self._was_mine(old, new, failed)
+            return failed.failed.get(_FIRST) is not None and self._was_mine(new, change, failed)
         return True
 
     def _defined(self, old: Job, new: Job) -> Iterator[Entry]:
@@ -83,51 +89,39 @@ class DynamoJobStore:
         if ended := replaced_definition(old, new):
             yield put(self._table, to_replaced(old.ref, ended, old.since))
 
-    def _was_mine(self, old: Job, new: Job, failed: TransactionFailed) -> bool:
-        """Return whether the job is as this change leaves it; a planner may have moved its cursor since.
+    def _was_mine(self, new: Job, change: Write, failed: TransactionFailed) -> bool:
+        """Return whether the job is as this change leaves it.
 
         Raises:
             BackendUnavailable: it is not, but an earlier copy of the request may have changed it before. If
                 the caller read the job again and repeated the change, it would undo the later one.
         """
-        job = self.get(old.ref)
-        was_mine = job is not None and job == replace(
-            job.changed_to(new, old.revision + 1),
-            cursor=job.cursor,
-            maintain_at=job.maintain_at,
-            maintain_failures=job.maintain_failures,
-            unlocked_since=job.unlocked_since,
-        )
+        job = self.get(new.ref)
+        was_mine = job is not None and job_state.is_changed(job, new, change)
         if failed.was_repeated and not was_mine:
-            reason = f"job {old.name} has changed since this change was first sent; read it, then repeat"
+            reason = f"job {new.name} has changed since this change was first sent; read it, then repeat"
             raise BackendUnavailable(SERVICE, reason)
         return was_mine
 
     def move_cursor(
         self, job: Job, cursor: datetime, maintain_at: datetime, *, missed: Sequence[JobSpan] = ()
     ) -> bool:
-        move = job_conditions.move_cursor(job, cursor, maintain_at)
+        move = job_state.move_cursor(job, cursor, maintain_at)
         try:
-            self._write([self._state(job.ref, move), *self._spans(job.ref, missed)])
+            self._write([self._items.entry(move), *self._spans(job.ref, missed)])
         except TransactionFailed as failed:
-            current = failed.failed.get(_FIRST) or {}
-            moved = {
-                "revision": {"N": str(job.revision)},
-                "cursor": at(cursor),
-                "maintain_at": at(maintain_at),
-            }
-            return moved.items() <= current.items()
+            return _has(failed, job_state.moved(job, move))
         return True
 
     def postpone(self, job: Job, maintain_at: datetime, *, failures: int) -> bool:
         try:
-            self._write([self._state(job.ref, job_conditions.postpone(job, maintain_at, failures))])
+            self._write([self._items.entry(job_state.postpone(job, maintain_at, failures))])
         except TransactionFailed:
             return False
         return True
 
     def report(self, ref: JobRef, report: DeadlineReport) -> bool:
-        entry = put(self._table, to_report(ref, report), ConditionExpression=conditions.ROW_IS_ABSENT)
+        entry = put(self._table, to_report(ref, report), ConditionExpression=ROW_IS_ABSENT)
         try:
             self._write([entry])
         except TransactionFailed:
@@ -145,19 +139,18 @@ class DynamoJobStore:
         return True
 
     def _claim(self, taking: JobRunClaim) -> Iterator[Entry]:
-        yield self._row(taking.row.ref, optimistic.claim_row(taking.row, taking.claimed))
+        yield self._row(taking.row.ref, swap(taking.row, taking.claimed, claimable(taking.row)))
         if taking.hold is not LockRequirement.NOTHING:
-            yield self._state(taking.job.ref, job_conditions.claim_job(taking))
-        if taking.hold is LockRequirement.LOCK and taking.dead_ref not in {None, taking.row.ref}:
-            yield self._row(taking.dead_ref, optimistic.still_dead(taking.dead))
-        for dead in taking.unlocked or ():
-            yield self._row(dead.ref, optimistic.still_dead(dead))
+            yield self._items.entry(job_state.claim(taking))
+        for ref, read in taking.holders.items():
+            yield self._row(ref, still_dead(read))
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
+        wait = job_state.wait(job, waiting)
         try:
-            self._write([self._state(job.ref, job_conditions.wait(job, waiting))])
+            self._write([self._items.entry(wait)])
         except TransactionFailed as failed:
-            return (failed.failed.get(_FIRST) or {}).get("waiting") == holder(waiting)
+            return _has(failed, wait.sets)
         return True
 
     def settle(
@@ -170,13 +163,15 @@ class DynamoJobStore:
         has_lock: bool = True,
     ) -> SettleResult:
         self._actions.payloads.outlive(claimed, settlement.kept_until)
-        row = self._row(claimed.ref, conditions.settle(claimed, settlement))
+        settled = transition.settled(claimed, settlement)
+        row = self._row(claimed.ref, swap(claimed, settled, settleable(settlement)))
         try:
             self._write([row, self._ending(claimed, ref, ended, has_lock=has_lock)])
         except TransactionFailed as failed:
             if _FIRST in failed.failed:
-                return not_settled(failed.failed[_FIRST], claimed, settlement)
-            return retry_on_conflict(partial(self._actions.settle, claimed, settlement))
+                item = failed.failed[_FIRST]
+                return settlement.result_in(claimed, from_item(item) if item else None)
+            return self._actions.settle(claimed, settlement)
         except TransactionCancelled:  # blocked or throttled: nothing is written
             if has_lock:
                 raise
@@ -185,8 +180,7 @@ class DynamoJobStore:
 
     def _ending(self, claimed: Action, ref: JobRef, ended: EndedRun, *, has_lock: bool) -> Entry:
         """Return the write of the job at the end of a run."""
-        change = job_conditions.unlock(claimed.ref, ended) if has_lock else job_conditions.count(ended)
-        return self._state(ref, change)
+        return self._items.entry(job_state.count(ref, ended, claimed.ref if has_lock else None))
 
     def _counted(self, ref: JobRef, ended: EndedRun, result: SettleResult) -> SettleResult:
         """Count a run that was settled alone, because other transactions blocked the job."""
@@ -227,25 +221,25 @@ class DynamoJobStore:
         """End the row, and free the lock if the run holds it, or end its waiting for the lock."""
         if row.attempt and self._end_retry(row, ended, ref):
             return True
-        if isinstance(retry_on_conflict(partial(self._actions.end_pending, row, ended)), Rejected):
+        if isinstance(self._actions.end_pending(row, ended), Rejected):
             return False
         with suppress(TransactionFailed, DuetimeError):  # the next claim finds that it no longer waits
-            self._write([self._state(ref, job_conditions.stop_waiting(row.ref))])
+            self._write([self._items.entry(job_state.stop_waiting(ref, row.ref))])
         return True
 
     def _end_retry(self, row: Action, ended: Action, ref: JobRef) -> bool:
         """End the row and free its lock. Return False if it holds no lock or has changed."""
         self._actions.payloads.outlive(row, ended.kept_until)
-        end = self._row(row.ref, change_conditions.end_pending(row, ended))
+        end = self._row(row.ref, swap(row, ended, PENDING_AS_READ))
         try:
-            self._write([end, self._state(ref, job_conditions.unlock(row.ref))])
+            self._write([end, self._items.entry(job_state.unlock(ref, row.ref))])
         except TransactionFailed:
             return False
         return True
 
     def count(self, ref: JobRef, ended: EndedRun) -> None:
         with suppress(TransactionFailed):
-            self._write([self._state(ref, job_conditions.count(ended))])
+            self._write([self._items.entry(job_state.count(ref, ended))])
 
     def _write(self, entries: Sequence[Entry]) -> None:
         retry_on_conflict(partial(write, self._client, entries))
@@ -253,12 +247,14 @@ class DynamoJobStore:
     def _row(self, ref: ActionRef, change: Update) -> Entry:
         return update(self._actions_table, row_key(ref), change)
 
-    def _state(self, ref: JobRef, change: Update) -> Entry:
-        return update(self._table, job_key(ref, STATE), change)
-
     def _spans(self, ref: JobRef, spans: Sequence[JobSpan]) -> Iterator[Entry]:
         items: dict[str, Item] = {item["sk"]["S"]: item for item in (to_span(ref, span) for span in spans)}
         return (put(self._table, item) for item in items.values())
+
+
+def _has(failed: TransactionFailed, fields: Fields) -> bool:
+    """Return whether the job's state has these fields."""
+    return stored(JOB, fields).items() <= (failed.failed.get(_FIRST) or {}).items()
 
 
 def _is_the_locks(refused: CommitRejected, place: int) -> bool:

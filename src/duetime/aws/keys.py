@@ -10,6 +10,7 @@ from duetime import instant
 from duetime.ids import SEPARATOR, SHARDS, ActionId, TenantId, place_of, shard_of
 from duetime.model.action import ActionRef
 from duetime.model.rate_limit import RateBucket
+from duetime.ports.action_keys import shard_of_key
 
 BATCHES = "batches"
 """A tenant's partition with its batches: no job's name, which has two parts."""
@@ -52,21 +53,6 @@ def traceback_key(ref: ActionRef, started_at: datetime) -> Item:
     }
 
 
-def idempotency_key(tenant_id: str, key: str) -> Item:
-    """Return the key of an idempotency key's item. Its partition has no rows, so no list reads it."""
-    return {"pk": {"S": partition(tenant_id, f"key{SEPARATOR}{_shard(key)}")}, "sk": {"S": key}}
-
-
-def debounce_key(tenant_id: str, key: str) -> Item:
-    """Return the key of a debounce key's item. Its partition has no rows, so no list reads it."""
-    return {"pk": {"S": partition(tenant_id, f"debounce{SEPARATOR}{_shard(key)}")}, "sk": {"S": key}}
-
-
-def batch_key(tenant_id: str, name: str) -> Item:
-    """Return the key of a batch's item. Its partition has no rows, so no list of actions reads it."""
-    return {"pk": {"S": partition(tenant_id, BATCHES)}, "sk": {"S": name}}
-
-
 def is_batch(item: Item) -> bool:
     """Return whether an item of the actions table is a batch."""
     partition_key: str = item["pk"]["S"]
@@ -76,7 +62,7 @@ def is_batch(item: Item) -> bool:
 def slots_key(tenant_id: str, concurrency_key: str) -> Item:
     """Return the key of a concurrency key's item. Its partition has no rows, so no list reads it."""
     return {
-        "pk": {"S": partition(tenant_id, f"slots{SEPARATOR}{_shard(concurrency_key)}")},
+        "pk": {"S": partition(tenant_id, f"slots{SEPARATOR}{shard_of_key(concurrency_key)}")},
         "sk": {"S": concurrency_key},
     }
 
@@ -96,11 +82,6 @@ def rate_key(bucket: RateBucket) -> Item:
     }
 
 
-def notified(tenant_id: str, name: str) -> str:
-    """Return the partition of a tenant's deliveries or windows: ``acme#notified#deliveries``."""
-    return partition(tenant_id, f"notified{SEPARATOR}{name}")
-
-
 def shard_key(ref: ActionRef) -> str:
     """Return an action's partition of the failed index, and of its tenant's due order: ``acme#7``."""
     return partition(ref.tenant_id, shard_of(ref.id))
@@ -115,10 +96,6 @@ def ref_of(item: Item) -> ActionRef:
     """Return the reference of the row of `item` or of an index entry."""
     tenant_id = item["pk"]["S"].partition(SEPARATOR)[0]
     return ActionRef(TenantId(tenant_id), ActionId(item["sk"]["S"]))
-
-
-def _shard(key: str) -> str:
-    return f"{zlib.crc32(key.encode()) % len(SHARDS):x}"
 
 
 def is_row(item: Item) -> bool:

@@ -1,8 +1,7 @@
-"""Routes and bookmarks in the jobs table."""
+"""Routes in the jobs table."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -10,13 +9,12 @@ from duetime import instant
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
 from duetime.aws.faults import translate_errors
 from duetime.aws.keys import Item
-from duetime.aws.packed_marks import pack, unpack
+from duetime.aws.tables import FORMAT
 from duetime.clock import Clock
 from duetime.model.deployed_shards import BY_DEFAULT, DeployedShards
 from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
 
 MANIFESTS = {"S": "system#manifest"}
-_BOOKMARKS = {"S": "system#bookmark"}
 _REREAD_AFTER = timedelta(seconds=60)
 _REREAD_UNKNOWN_AFTER = timedelta(seconds=5)
 
@@ -33,6 +31,8 @@ class DynamoRoutes:
         self._table, self._clock = DynamoTable(client, table), clock
         self._routes: Mapping[str, WorkerRoute] = {}
         self._read_at: datetime | None = None
+        self.format = FORMAT
+        """That of the tables, as the latest deploy published it."""
         self.most_due_shards: int | None = None
         """The highest number of due shards that callers may have, as read last; None: none is published."""
 
@@ -74,6 +74,9 @@ class DynamoRoutes:
         )
         items, now = [*read], self._clock.now()
         self.most_due_shards = max((shards.most(now) for shards in _deployed_shards(items)), default=None)
+        published = (item for item in items if "tables_format" in item)
+        formats = readable(published, lambda item: int(item["tables_format"]["N"]), "format of tables")
+        self.format = max(formats, default=FORMAT)
         return routes_by_type(
             readable(items, lambda item: Manifest.from_json(item["manifest"]["S"]), "manifest")
         )
@@ -96,7 +99,7 @@ def publish(
 
 
 def _shards_item(shards: DeployedShards) -> Item:
-    item: Item = {"due_shards": {"N": str(shards.number)}}
+    item: Item = {"due_shards": {"N": str(shards.number)}, "tables_format": {"N": str(FORMAT)}}
     if shards.former_until is not None:
         item["former_due_shards"] = {"N": str(shards.former)}
         item["former_until"] = {"S": instant.text(shards.former_until)}
@@ -113,28 +116,3 @@ def _shards(item: Item) -> DeployedShards:
         return DeployedShards(number)
     former, until = item["former_due_shards"]["N"], item["former_until"]["S"]
     return DeployedShards(number, int(former), instant.parse(until))
-
-
-class DynamoBookmarks:
-    """The positions at which the sweep and the deep sweep continue.
-
-    See `duetime.ports.wakeups.Bookmarks`.
-    """
-
-    def __init__(self, client: Client, table: str) -> None:
-        self._table = DynamoTable(client, table)
-
-    def read(self, name: str) -> Mapping[str, str]:
-        """Return the marks; none if they cannot be read: the pass starts from its beginning."""
-        item = self._table.get({"pk": _BOOKMARKS, "sk": {"S": name}})
-        return next(readable([item] if item else (), _marks, "bookmark"), {})
-
-    def write(self, name: str, marks: Mapping[str, str]) -> None:
-        written, alike = pack(marks)
-        item: Item = {"pk": _BOOKMARKS, "sk": {"S": name}, "marks": {"S": json.dumps(written)}}
-        self._table.put(item | ({"alike": {"S": json.dumps(alike)}} if alike else {}))
-
-
-def _marks(item: Item) -> Mapping[str, str]:
-    alike = json.loads(item["alike"]["S"]) if "alike" in item else {}
-    return unpack({str(name): str(mark) for name, mark in json.loads(item["marks"]["S"]).items()}, alike)

@@ -6,21 +6,72 @@ import heapq
 import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
 from duetime import ids, instant
-from duetime.aws import due_order
 from duetime.aws.damaged_leases import to_damaged_row
 from duetime.aws.dynamodb import Client, DynamoTable, cursor_parts, readable, sort_ties
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key, shard_key
-from duetime.aws.tables import CORRELATION, DUE, FAILED
+from duetime.aws.tables import CORRELATION, DUE, FAILED, TENANT_DUE
 from duetime.errors import DuetimeError, InvalidCursor, UnreadableRow
 from duetime.ids import SEPARATOR, SHARDS, JobName, TenantId
 from duetime.model.action import Action, ActionRef
 from duetime.model.marks import DueMark, FailedMark
 from duetime.ports.actions import DamagedRow, DueEntry, DuePage, Page
+
+_AFTER_TIES = "~"
+"""Sorts after all entries of one instant, and before the next instant."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRange:
+    """The requested range: due after `after`, at or before `until`, and behind `mark` on later pages."""
+
+    after: datetime | None
+    until: datetime | None
+    mark: DueMark | None
+
+    def holds(self, row: Action) -> bool:
+        """Return whether a row is due in the range; the index can lag behind the row."""
+        is_after = self.after is None or row.due_at > self.after
+        return is_after and (self.until is None or row.due_at <= self.until)
+
+    def of_tenant(self, table: DynamoTable, tenant_id: str, limit: int) -> Iterator[DueMark]:
+        """Yield a tenant's marks in order; the first pages hold a little more than `limit` of them."""
+        at_once = max(4, 2 * limit // len(SHARDS))
+        places = [partition(tenant_id, shard) for shard in SHARDS]
+        return heapq.merge(*(self._marks(table, place, at_once) for place in places))
+
+    def _marks(self, table: DynamoTable, place: str, at_once: int) -> Iterator[DueMark]:
+        """Yield a partition's marks in order, page by page."""
+        first, last = self._bounds()
+        if first > last:
+            return iter(())  # DynamoDB rejects a BETWEEN with reversed bounds
+        own = table.own_items(
+            lambda entry: shard_key(ref_of(entry)) == place and ids.is_one_shot(ref_of(entry).id),
+            IndexName=TENANT_DUE.name,
+            KeyConditionExpression="tenant_due = :place AND due_at BETWEEN :first AND :last",
+            ExpressionAttributeValues={":place": {"S": place}, ":first": {"S": first}, ":last": {"S": last}},
+            Limit=at_once,
+        )
+        marks = readable(own, _due_mark, "due entry")
+        later = (mark for mark in marks if self.mark is None or mark > self.mark)
+        return sort_ties(later, key=lambda mark: mark.due_at)
+
+    def _bounds(self) -> tuple[str, str]:
+        """Return the first and the last sort key. Entries at the mark's own time are read again."""
+        first = " " if self.after is None else instant.text(self.after) + _AFTER_TIES
+        if self.mark is not None:
+            first = max(first, instant.text(self.mark.due_at))
+        return first, instant.text(self.until or instant.LATEST)
+
+
+def _due_mark(item: Item) -> DueMark:
+    return DueMark(instant.parse(item["due_at"]["S"]), ref_of(item).id)
+
 
 log = logging.getLogger(__name__)
 
@@ -112,7 +163,7 @@ class DynamoQueries:
         limit: int,
         cursor: str | None,
     ) -> Page:
-        span = due_order.KeyRange(after, until, None if cursor is None else DueMark.parse(cursor))
+        span = KeyRange(after, until, None if cursor is None else DueMark.parse(cursor))
         marks = list(islice(span.of_tenant(self._table, tenant_id, limit), limit + 1))
         rows = self.get_rows([ActionRef(tenant_id, mark.id) for mark in marks[:limit]])
         shown = sorted((row for row in rows if span.holds(row)), key=DueMark.from_row)

@@ -27,9 +27,9 @@ from typing import Any
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
 from duetime.aws.faults import ConditionFailed
 from duetime.aws.keys import Item, rate_key
-from duetime.aws.row_checks import UNREADABLE
 from duetime.errors import BackendUnavailable, UnreadableRow
 from duetime.model.rate_limit import Pace, RateBucket, RateCounters, from_microseconds, microseconds
+from duetime.ports.keyed_items import UNREADABLE
 
 IS_NEW = "attribute_not_exists(#started)"
 IS_IDLE = "attribute_not_exists(#{0}) OR #{0} <= :{0}_since"

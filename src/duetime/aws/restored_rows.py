@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
 from duetime import instant
-from duetime.aws.conditions import GENERATION_IS_AS_READ, IS_PENDING
 from duetime.aws.dynamodb import Client, DynamoTable
-from duetime.aws.faults import ConditionFailed
-from duetime.aws.items import from_item
-from duetime.aws.job_items import STATE, job_key
-from duetime.aws.keys import row_key
+from duetime.aws.job_items import job_key
 from duetime.aws.store import DynamoStore
 from duetime.ids import ActionId
-from duetime.model.action import Action, ActionRef, Status
+from duetime.model.action import Action, Status
 from duetime.model.job import JobRef
+from duetime.model.lease import Applied
+from duetime.model.quick_fields import with_fields
+from duetime.model.swap import PENDING_AS_READ, Guard
+from duetime.ports.job_state import STATE
 from duetime.settings import MOST_DUE_SHARDS
 
 HELD_UNTIL = instant.LATEST
@@ -36,7 +35,6 @@ class RestoredRows:
     """The unsettled rows of an actions table. Each method may raise `BackendUnavailable`."""
 
     def __init__(self, client: Client, table: str, *, due_shards: int) -> None:
-        self._table = DynamoTable(client, table)
         self.store = DynamoStore(client, table, due_shards=due_shards)
 
     def unsettled(self) -> Iterator[Action]:
@@ -53,49 +51,39 @@ class RestoredRows:
 
         The due time moves to `first_due_at`. The wake of the previous generation changes nothing.
         """
-        change = {
-            "ConditionExpression": f"#status = :as_read AND {GENERATION_IS_AS_READ} AND fence = :fence",
-            "UpdateExpression": (
-                "SET #status = :pending, first_due_at = if_not_exists(first_due_at, due_at),"
-                " due_at = :due_at, generation = generation + :one, fence = fence + :jump, note = :note,"
-                " changed_by = :by, changed_at = :at"
-                " REMOVE lease_until, nonce, cancel_requested_at, cancel_requested_by"
-            ),
-            "ExpressionAttributeNames": {"#status": "status"},
-            "ExpressionAttributeValues": {
-                **_as_read(row),
-                ":as_read": {"S": row.status.value},
-                ":fence": {"N": str(row.fence)},
-                ":due_at": {"S": instant.text(HELD_UNTIL)},
-                ":jump": {"N": str(FENCE_JUMP)},
-                ":note": {"S": note},
-                ":by": {"S": by},
-                ":at": {"S": instant.text(at)},
-            },
-        }
-        return self._change(row.ref, change) is not None
+        held = with_fields(
+            row,
+            status=Status.PENDING,
+            first_due_at=row.nominal_at,
+            due_at=HELD_UNTIL,
+            generation=row.generation + 1,
+            fence=row.fence + FENCE_JUMP,
+            lease_until=None,
+            nonce=None,
+            cancel_requested_at=None,
+            cancel_requested_by=None,
+            note=note,
+            changed_by=by,
+            changed_at=at,
+        )
+        guard = Guard(status=row.status, as_read=("generation", "fence"))
+        return isinstance(self.store.swap(row, held, guard), Applied)
 
     def release(self, row: Action, *, by: str, at: datetime) -> Action | None:
         """Make a held row due at its nominal time, or now if that has passed.
 
         Return the row; None if it has changed.
         """
-        due_at = max(row.nominal_at, at)
-        change = {
-            "ConditionExpression": f"{IS_PENDING} AND {GENERATION_IS_AS_READ}",
-            "UpdateExpression": (
-                "SET due_at = :due_at, generation = generation + :one, changed_by = :by, changed_at = :at"
-                " REMOVE note"
-            ),
-            "ExpressionAttributeNames": {"#status": "status"},
-            "ExpressionAttributeValues": {
-                **_as_read(row),
-                ":due_at": {"S": instant.text(due_at)},
-                ":by": {"S": by},
-                ":at": {"S": instant.text(at)},
-            },
-        }
-        return self._change(row.ref, change)
+        released = with_fields(
+            row,
+            due_at=max(row.nominal_at, at),
+            generation=row.generation + 1,
+            note=None,
+            changed_by=by,
+            changed_at=at,
+        )
+        outcome = self.store.swap(row, released, PENDING_AS_READ)
+        return outcome.action if isinstance(outcome, Applied) else None
 
     def newest_of(self, ref: JobRef) -> ActionId | None:
         """Return the id of a job's row with the highest version; None without rows."""
@@ -113,12 +101,6 @@ class RestoredRows:
                 if cursor is None:
                     break
 
-    def _change(self, ref: ActionRef, change: dict[str, Any]) -> Action | None:
-        try:
-            return from_item(self._table.update(row_key(ref), ReturnValues="ALL_NEW", **change))
-        except ConditionFailed:
-            return None
-
 
 def is_held(row: Action) -> bool:
     """Return whether a row is held."""
@@ -132,11 +114,3 @@ def free_lock(client: Client, jobs_table: str, ref: JobRef) -> None:
         UpdateExpression="REMOVE running, waiting",
         ConditionExpression="attribute_exists(pk)",
     )
-
-
-def _as_read(row: Action) -> dict[str, Any]:
-    return {
-        ":pending": {"S": Status.PENDING.value},
-        ":generation": {"N": str(row.generation)},
-        ":one": {"N": "1"},
-    }

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from duetime import ids, instant
 from duetime.aws.keys import Item, correlation_key, row_key, shard_key
-from duetime.errors import DuetimeError, InvalidTime
+from duetime.errors import InvalidTime
 from duetime.ids import SYSTEM_TENANT
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.checkpoint import CHECKPOINT_LIMIT, Checkpoint
@@ -21,19 +21,13 @@ from duetime.model.hand_over import RESULT_LIMIT
 from duetime.model.json_value import is_too_large
 from duetime.model.new_action import PAYLOAD_LIMIT
 from duetime.model.predecessors import Predecessors
+from duetime.ports.keyed_items import COUNT_LIMIT
 from duetime.retry import RetryPolicy
-
-UNREADABLE = (
-    *(LookupError, ValueError, TypeError, AttributeError, OverflowError, RecursionError, OSError),
-    DuetimeError,
-)
-"""The errors that an item raises that duetime did not write."""
 
 TYPE_LIMIT = 100
 TEXT_LIMIT = 2_000
 """Characters of any other text: duetime writes at most 500, apart from retry policies."""
 
-COUNT_LIMIT = 10**9
 FOLLOWERS_LIMIT = 1_000
 """More than a row has: calls at once may add a few more than 50."""
 ATTEMPTS_LIMIT = 100

@@ -11,10 +11,10 @@ from uuid import UUID
 from duetime import instant
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, slots_key, tail_partition
-from duetime.aws.row_checks import UNREADABLE
 from duetime.errors import UnreadableRow
 from duetime.ids import ActionId, TenantId
 from duetime.model.slots import KeySlots, TailEntry
+from duetime.ports.keyed_items import UNREADABLE
 
 _OUTLIVES = timedelta(days=2, hours=12)
 """The time to live of the item after the latest take: longer than any run or hand-over with a slot."""

@@ -28,7 +28,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 
-from duetime.aws import damaged_leases, optimistic
+from duetime.aws import damaged_leases
 from duetime.aws.at_once import AtOnce, one_by_one
 from duetime.aws.conditions import Update
 from duetime.aws.dynamodb import Client, DynamoTable, readable
@@ -122,20 +122,12 @@ class DynamoSlots:
     def evict(self, move: SlotMove, row: Holder | None) -> bool:
         """Return False after repeated conflicts too; the caller reads the slots again."""
         ref = ActionRef(move.before.tenant_id, move.freed or ActionId(""))
-        still_dead = update(self._table.name, row_key(ref), optimistic.still_dead(row, loses_slot=True))
+        still_dead = update(self._table.name, row_key(ref), damaged_leases.still_dead(row, loses_slot=True))
         slots = update(self._table.name, slots_key(move.before.tenant_id, move.before.key), moved(move))
         try:
             retry_on_conflict(partial(write, self._table.client, [still_dead, slots]), TransactionCancelled)
         except (TransactionFailed, TransactionCancelled):
             return False
-        return True
-
-    def claim_row(self, row: Action, claimed: Action) -> bool:
-        change = optimistic.claim_row(row, claimed)
-        try:
-            self._table.update(row_key(row.ref), ReturnValuesOnConditionCheckFailure="ALL_OLD", **change)
-        except ConditionFailed as failed:
-            return (failed.item or {}).get("nonce") == {"S": claimed.nonce}
         return True
 
     def limit_lease(self, row: DamagedRow, until: datetime) -> None:

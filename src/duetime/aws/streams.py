@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from duetime.aws.access import to_entry
-from duetime.aws.backfills import from_backfill_item
 from duetime.aws.faults import code_of, translate_errors
 from duetime.aws.items import change_of
 from duetime.aws.job_history_items import from_report, from_span
-from duetime.aws.job_items import BACKFILL, REPORT, SPAN, STATE, job_ref_of, state_alone
+from duetime.aws.job_items import REPORT, SPAN, job_ref_of, state_alone
+from duetime.aws.keyed_items import ItemFields
 from duetime.aws.keys import Item, ref_of
-from duetime.aws.row_checks import UNREADABLE
-from duetime.aws.undelivered import PARTITION, from_undelivered_item
-from duetime.aws.work_pauses import PARTITION as PAUSES
-from duetime.aws.work_pauses import pause_change_of
 from duetime.errors import BackendUnavailable, UnreadableRow
 from duetime.events.publish import PublishedFact
 from duetime.model.job_events import BackfillChange, JobChange, ReportKept, SpanKept
-from duetime.ports.undelivered import RowRecord, StreamBatch, StreamRecord
+from duetime.ports.access import ENTRY, to_entry
+from duetime.ports.backfills import BACKFILL, PREFIX, to_backfill
+from duetime.ports.job_state import STATE
+from duetime.ports.keyed_items import UNREADABLE
+from duetime.ports.undelivered import UNDELIVERED, RowRecord, StreamBatch, StreamRecord, to_undelivered
+from duetime.ports.work_pauses import PAUSE, pause_change
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
@@ -51,15 +51,17 @@ def subject_of(images: Mapping[str, Any]) -> PublishedFact | None:
 
 def _read(old: Item | None, new: Item) -> PublishedFact | None:
     if "audit_of" in new:
-        return to_entry(new)
+        return to_entry(ItemFields(ENTRY, new))
     if new["sk"]["S"] == STATE:
         is_redefined = old is not None and old.get("defined_in") != new.get("defined_in")
         return JobChange(state_alone(old) if old else None, state_alone(new), is_redefined)
     if fact := _beside_a_job(old, new):
         return fact
-    if new["pk"]["S"] == PAUSES:
-        return pause_change_of(old, new)
-    return from_undelivered_item(new) if new["pk"]["S"] == PARTITION else None
+    if new["pk"]["S"] == PAUSE.partition:
+        return pause_change(old and ItemFields(PAUSE, old), ItemFields(PAUSE, new))
+    if new["pk"]["S"] != UNDELIVERED.partition:
+        return None
+    return to_undelivered(ItemFields(UNDELIVERED, new))
 
 
 def _beside_a_job(old: Item | None, new: Item) -> SpanKept | ReportKept | BackfillChange | None:
@@ -68,8 +70,9 @@ def _beside_a_job(old: Item | None, new: Item) -> SpanKept | ReportKept | Backfi
         return SpanKept(job_ref_of(new), from_span(new))
     if sort_key.startswith(REPORT):
         return ReportKept(job_ref_of(new), from_report(new))
-    if sort_key.startswith(BACKFILL):
-        return BackfillChange(from_backfill_item(old) if old else None, from_backfill_item(new))
+    if sort_key.startswith(PREFIX):
+        before = to_backfill(ItemFields(BACKFILL, old)) if old else None
+        return BackfillChange(before, to_backfill(ItemFields(BACKFILL, new)))
     return None
 
 

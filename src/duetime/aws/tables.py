@@ -51,6 +51,8 @@ AUDIT = IndexShape("audit", "audit_of", "sk")
 
 ACTIONS = TableShape("actions", (DUE, CORRELATION, FAILED), has_stream=True)
 JOBS = TableShape("jobs", (JOB_NAMES, MAINTENANCE, AUDIT), has_stream=True)
+REGIONS = TableShape("regions", (), has_stream=False)
+"""A global table with strong consistency. The setting may also be the ARN of a table in a third region."""
 ACTIONS_IN_DUE_ORDER = replace(ACTIONS, indexes=(*ACTIONS.indexes, TENANT_DUE))
 TTL_ATTRIBUTE = "ttl"
 
@@ -58,6 +60,16 @@ TTL_ATTRIBUTE = "ttl"
 def actions_shape(*, due_order: bool) -> TableShape:
     """Return the actions table, with the index by due time if `due_order`."""
     return ACTIONS_IN_DUE_ORDER if due_order else ACTIONS
+
+
+def name_of(table: str) -> str:
+    """Return the name in a table's ARN, or the name."""
+    return table.rpartition("/")[2]
+
+
+def region_of(table: str) -> str | None:
+    """Return the region in a table's ARN; None for a name."""
+    return table.split(":")[3] if table.startswith("arn:") else None
 
 
 def create_table_request(shape: TableShape, name: str) -> Mapping[str, Any]:

@@ -26,7 +26,12 @@ _PASSING = frozenset({"InternalFailure", "InternalException", "ThrottlingExcepti
 
 
 class AwsTargetCalls:
-    """See `duetime.targets.handlers.TargetCalls`. Safe to call from several threads."""
+    """The calls that send targets. Safe to call from several threads.
+
+    Each raises `BackendMisconfigured` if a repeat does not help, and `BackendUnavailable` otherwise. FIFO
+    queues and topics drop repeats of a key. `invoke` returns the error that the function raised, if the call
+    waits for it. `end_callback` returns False if the callback has ended, or has expired, already.
+    """
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()

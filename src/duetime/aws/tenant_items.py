@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
 from duetime.aws.faults import ConditionFailed, translate_errors
-from duetime.aws.job_items import STATE, job_key
+from duetime.aws.job_items import job_key
 from duetime.aws.keys import Item
-from duetime.aws.work_pauses import PARTITION
 from duetime.errors import BackendUnavailable
 from duetime.ids import SEPARATOR
 from duetime.model.job import JobRef
 from duetime.model.work_pause import PauseScope
+from duetime.ports.job_state import STATE
+from duetime.ports.work_pauses import PAUSE
 
 _DELETED_AT_ONCE = 25
 _BATCH_WRITES = 8
@@ -90,7 +91,7 @@ class TenantPauses:
         """Return the items of the tenant's own pauses and of those of its work, ended ones too."""
         items = self._table.items(
             KeyConditionExpression="pk = :pauses",
-            ExpressionAttributeValues={":pauses": {"S": PARTITION}},
+            ExpressionAttributeValues={":pauses": {"S": PAUSE.partition}},
             ConsistentRead=True,
         )
         mine = {"S": self._tenant_id}

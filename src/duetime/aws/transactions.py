@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
 from typing import Any, TypeVar
 
 from duetime.aws.conditions import Update
@@ -17,14 +15,12 @@ from duetime.aws.faults import (
     translate_errors,
 )
 from duetime.aws.keys import Item
-from duetime.clock import PAUSES, Clock
+from duetime.clock import Clock
+from duetime.ports.keyed_items import pause
 
 T = TypeVar("T")
 
 _TRIES = 6
-_FIRST_WAIT = timedelta(milliseconds=20)
-"""Doubled with each attempt: a transaction takes some ten milliseconds."""
-
 Entry = Mapping[str, Any]
 """One entry of a ``TransactWriteItems``."""
 
@@ -65,27 +61,22 @@ def retry_on_conflict(
     after: type[TransactionCancelled] = TransactionConflict,
     *,
     clock: Clock | None = None,
+    tries: int = _TRIES,
 ) -> T:
-    """Return the result of `call`; repeat the call after a conflict, six attempts in all.
+    """Return the result of `call`; repeat the call after a conflict.
 
     Args:
         call: writes, or changes nothing and raises.
         after: the exception that permits another attempt.
         clock: waits between attempts; by default `duetime.clock.PAUSES`.
+        tries: the number of attempts.
 
     Raises:
         TransactionConflict: each attempt had one. `after` names a wider class, if there is one.
     """
-    for attempt in range(_TRIES - 1):
+    for attempt in range(tries - 1):
         try:
             return call()
         except after:
             pause(attempt, clock=clock)
     return call()
-
-
-def pause(attempt: int, *, clock: Clock | None = None) -> None:
-    """Wait a random time, at most 20 ms, doubled with each failed attempt."""
-    share = random.random()  # noqa: S311 - separates rivals, guards nothing
-    clock = clock or PAUSES.get()
-    clock.wait_until(clock.now() + _FIRST_WAIT * 2**attempt * share)

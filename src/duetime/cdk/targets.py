@@ -29,9 +29,9 @@ from duetime.environment import PREFIX, TARGETS
 from duetime.errors import DeclarationError, InvalidIdentifier, SettingsError
 from duetime.ids import EVENT_SOURCE, TARGET_WORKER
 from duetime.model.manifest import Manifest
-from duetime.targets.executions import EXECUTIONS
 from duetime.targets.grants import Grant, Grants, TargetGrant, WebhookHost
-from duetime.targets.hosting import target_app
+from duetime.targets.handlers import target_app
+from duetime.targets.payloads import EXECUTIONS
 from duetime.targets.status_events import ENDS
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The command line. A command is a module with ``add_parser``; it imports heavy modules when it runs."""
+"""The command line. Each command is an entry of `commands`; its module is imported when it runs."""
 
 from duetime.cli.main import main
 

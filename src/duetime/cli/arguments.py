@@ -1,4 +1,4 @@
-"""Adds commands and the arguments that several share, and converts them to a client, a time, a payload."""
+"""The arguments of commands: how they are declared, those that several share, and what their values mean."""
 
 from __future__ import annotations
 
@@ -6,165 +6,162 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, NoReturn, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
-from duetime.cli.client import Client
-from duetime.cli.failures import BadUsage
+from duetime.cli.failures import BadUsage, did_you_mean
 from duetime.cli.times import duration, positive_seconds
 from duetime.clock import SystemClock
 
-JOBS = "jobs"
-"""The API's path of jobs."""
 
-_LARGEST_PAGE = 100
+class Argument(NamedTuple):
+    """An argument or an option, as argparse takes it."""
 
-Run = Callable[[argparse.Namespace], int]
-"""Runs a command, and returns its exit status."""
+    names: Sequence[str]
+    settings: Mapping[str, Any]
 
-
-class Commands(Protocol):
-    """The subcommands of argparse, to which a command's module adds its parser."""
-
-    def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser:
-        """Return a parser for the command of that name."""
-        ...
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        """Add it to a parser, or to a group of one."""
+        parser.add_argument(*self.names, **self.settings)
 
 
-def add_group(commands: Commands, name: str, help_text: str) -> Commands:
-    """Add a command that has commands of its own; return those."""
-    parser = commands.add_parser(name, help=help_text)
-    return parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+def argument(*names: str, **settings: Any) -> Argument:
+    """Return an argument with the settings of `argparse.ArgumentParser.add_argument`."""
+    return Argument(names, settings)
 
 
-def add_command(
-    commands: Commands, name: str, run: Run, help_text: str, description: str | None = None
-) -> argparse.ArgumentParser:
-    """Add a command that calls a scheduler; return its parser."""
-    aliases = ["ls"] if name == "list" else []
-    parser = commands.add_parser(name, aliases=aliases, help=help_text, description=description)
-    add_connection(parser)
-    parser.set_defaults(run=run)
-    return parser
+def flag(name: str, help_text: str) -> Argument:
+    """Return an option without a value."""
+    return argument(name, action="store_true", help=help_text)
 
 
-def add_page(parser: argparse.ArgumentParser) -> None:
-    """Add ``--limit`` and ``--cursor``."""
-    parser.add_argument(
-        "--limit", type=_page_size, default=20, metavar="N", help="how many, 1 to 100 (default: 20)"
-    )
-    parser.add_argument("--cursor", help="the end of the previous page")
+class OneOf(NamedTuple):
+    """Arguments of which at most one may be given, or exactly one."""
+
+    arguments: Sequence[Argument]
+    is_required: bool = False
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        """Add them to a parser."""
+        group = parser.add_mutually_exclusive_group(required=self.is_required)
+        for one in self.arguments:
+            one.add_to(group)
 
 
-def _page_size(written: str) -> int:
-    if not written.isdecimal() or not 1 <= int(written) <= _LARGEST_PAGE:
-        raise argparse.ArgumentTypeError(f"{written[:20]!r} is not a whole number from 1 to {_LARGEST_PAGE}")
-    return int(written)
+class Section(NamedTuple):
+    """Arguments under a title of their own in the help."""
+
+    title: str
+    arguments: Sequence[Argument]
+    description: str | None = None
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        """Add them to a parser."""
+        group = parser.add_argument_group(self.title, self.description)
+        for one in self.arguments:
+            one.add_to(group)
 
 
-def add_connection(parser: argparse.ArgumentParser) -> None:
-    """Add the options that choose the scheduler and the caller, and ``--json``."""
-    group = parser.add_argument_group("the scheduler")
-    group.add_argument(
-        "--profile", metavar="NAME", help="a profile of the configuration file (default: DUETIME_PROFILE)"
-    )
-    group.add_argument("--url", help="the API's address (default: DUETIME_URL, or the local cloud)")
-    group.add_argument(
-        "--token", type=_name, help="the ID token of a sign-in (safer in DUETIME_TOKEN: others see options)"
-    )
-    group.add_argument(
-        "--sign", action="store_true", help="sign with your AWS credentials (or DUETIME_SIGN=1)"
-    )
-    group.add_argument("--region", type=_name, help="the AWS region to sign for, if the URL names none")
-    group.add_argument(
-        "--timeout",
-        type=_seconds,
-        metavar="SECONDS",
-        help="how long a response may take (default: DUETIME_TIMEOUT, or 35)",
-    )
-    group.add_argument("--tenant", type=_name, help="the caller's tenant on the local cloud")
-    group.add_argument("--user", type=_name, help="the caller's user on the local cloud")
-    parser.add_argument("--json", action="store_true", help="print the API's JSON")
+Part: TypeAlias = str | Mapping[str, Any] | Callable[[argparse.Namespace], Mapping[str, Any]]
+"""A part of a request: the name of an argument, which is left out without a value; or fields."""
 
 
-def add_due_time(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """Add ``--at`` or ``--in``, ``--tz`` and ``--precision``."""
-    choice = parser.add_mutually_exclusive_group(required=required)
-    choice.add_argument(
-        "--at", metavar="TIME", help="ISO 8601: 2027-06-01T09:00:00Z, or a local time and --tz"
-    )
-    choice.add_argument(
-        "--in", dest="after", metavar="SPAN", type=seconds, help="from now: 3s, 5m, 2h30m, 1d"
-    )
-    parser.add_argument("--tz", metavar="ZONE", help="the zone of a local --at, such as Europe/Paris")
-    parser.add_argument(
-        "--precision",
-        choices=("second", "millisecond"),
-        help="second (default): --in is rounded up; or millisecond",
-    )
+def fields_of(arguments: argparse.Namespace, parts: Sequence[Part]) -> dict[str, Any]:
+    """Return the fields of a request."""
+    fields: dict[str, Any] = {}
+    for part in parts:
+        if not isinstance(part, str):
+            fields |= part(arguments) if callable(part) else part
+        elif (value := getattr(arguments, part)) is not None:
+            fields[part] = value
+    return fields
 
 
-EXPIRY = ("expires_at", "expires_after")
-"""The arguments of `add_expiry`, as the API names them."""
-
-
-def add_expiry(parser: argparse.ArgumentParser) -> None:
-    """Add ``--expires-at`` or ``--expires-after``."""
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--expires-at", metavar="TIME", help="skip it if no run has begun by this time")
-    choice.add_argument(
-        "--expires-after", metavar="SPAN", type=seconds, help="the same, from its due time: 30m, 2h, 1d"
-    )
-
-
-def expiry_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the expiry as the API expects it."""
-    return {name: given for name in EXPIRY if (given := getattr(arguments, name)) is not None}
-
-
-def add_end(parser: argparse.ArgumentParser) -> None:
-    """Add ``--until`` or ``--for``, the end of a pause."""
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument(
-        "--until",
-        metavar="TIME",
-        type=instant,
-        help="end the pause at this time: 2027-06-01T09:00 on this machine's clock",
-    )
-    choice.add_argument(
-        "--for", dest="span", metavar="SPAN", type=seconds, help="end the pause after 30m, 2h, 1d"
-    )
-
-
-def end_of(arguments: argparse.Namespace) -> str | None:
-    """Return the end as the API expects it; None if the pause ends by a resume alone."""
-    if arguments.span is None:
-        return str(arguments.until) if arguments.until else None
+def seconds(written: str) -> float:
+    """Parse a duration to seconds. For argparse."""
     try:
-        end = SystemClock().now() + timedelta(seconds=arguments.span)
+        return duration(written).total_seconds()
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def instant(written: str) -> str:
+    """Parse a time to UTC; without an offset it is in this machine's zone. For argparse."""
+    try:
+        return zulu(datetime.fromisoformat(written).astimezone(UTC))
+    except (ValueError, OverflowError, OSError):
+        raise argparse.ArgumentTypeError(
+            f"{written[:40]!r} is not a time; write one such as 2027-06-01T09:00, or 2027-06-01T07:00Z"
+        ) from None
+
+
+def moment(written: str) -> str:
+    """Parse a time, or a duration from now such as ``2h`` or ``-30m``, to UTC. For argparse."""
+    sign, length = (-1, written[1:]) if written.startswith("-") else (1, written)
+    try:
+        return zulu(SystemClock().now() + sign * duration(length))
+    except ValueError:
+        return instant(written)
     except OverflowError:
-        end = datetime.max.replace(tzinfo=UTC)
-    return end.isoformat().removesuffix("+00:00") + "Z"
+        raise argparse.ArgumentTypeError(f"{written[:40]!r} lies outside the years 1970 to 2199") from None
 
 
-def client_of(arguments: argparse.Namespace) -> Client:
-    """Return the client that the arguments choose, then a profile, then the environment."""
-    from duetime.cli.connection import connect  # noqa: PLC0415 - `duetime --help` needs no settings
-
-    return connect(arguments)
+def zulu(at: datetime) -> str:
+    """Return an instant in UTC as the API writes it."""
+    return at.isoformat().removesuffix("+00:00") + "Z"
 
 
-def due_time_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the due time as the API expects it: now, if none was given."""
-    due = {"in": arguments.after or 0} if arguments.at is None else {"at": arguments.at}
-    options = {name: getattr(arguments, name) for name in ("tz", "precision")}
-    return due | {name: value for name, value in options.items() if value}
+def _after(written: str) -> str:
+    """Parse a duration to the instant after it; to the last one of all if it is too long."""
+    try:
+        return zulu(SystemClock().now() + timedelta(seconds=seconds(written)))
+    except OverflowError:
+        return zulu(datetime.max.replace(tzinfo=UTC))
 
 
-def add_job(parser: argparse.ArgumentParser) -> None:
-    """Add ``NAME``, of a job."""
-    parser.add_argument("name", metavar="NAME", type=_job_name, help="the job, such as billing-nightly")
+def between(low: int, high: int, message: str) -> Callable[[str], int]:
+    """Return a function that parses a whole number in bounds. For argparse.
+
+    Args:
+        low: the lowest number.
+        high: the highest one.
+        message: follows any other text.
+    """
+
+    def parse(written: str) -> int:
+        if not (written.isascii() and written.isdigit() and low <= int(written) <= high):
+            raise argparse.ArgumentTypeError(f"{written[:20]!r} {message}")
+        return int(written)
+
+    return parse
+
+
+def statuses(written: str) -> str:
+    """Check a status, or several with commas between them. For argparse."""
+    from duetime.model.action import Status  # noqa: PLC0415 - `duetime --help` reads no status
+
+    known = ["retrying", *map(str, Status)]
+    for status in written.split(","):
+        if status not in known:
+            raise argparse.ArgumentTypeError(
+                f"there is no status {status!r}; use {', '.join(known)}{did_you_mean(status, known)}"
+            )
+    return written
+
+
+def _seconds(written: str) -> float:
+    try:
+        return positive_seconds(written)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _printable(written: str) -> str:
+    if not re.fullmatch(r"[!-~]+", written):
+        raise argparse.ArgumentTypeError(f"{written!r} must be printable ASCII without spaces")
+    return written
 
 
 def _job_name(written: str) -> str:
@@ -175,6 +172,93 @@ def _job_name(written: str) -> str:
         return job_name(written)
     except InvalidIdentifier as refused:
         raise argparse.ArgumentTypeError(f"{refused}; `duetime jobs list` shows them") from None
+
+
+def not_empty(remedy: str) -> Callable[[str], str]:
+    """Return a function that rejects an empty text, and names the command that shows what there is."""
+
+    def parse(written: str) -> str:
+        if not written.strip():
+            raise argparse.ArgumentTypeError(f"it is empty; {remedy}")
+        return written
+
+    return parse
+
+
+def spans(written: str) -> list[float]:
+    """Parse durations with commas between them to seconds. For argparse."""
+    return [seconds(part) for part in written.split(",")]
+
+
+def json_value(written: str) -> object:
+    """Parse JSON. For argparse."""
+    try:
+        value: object = json.loads(written)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{written!r} is no JSON; quote texts: '\"done\"'") from None
+    return value
+
+
+def texts_of(written: str) -> dict[str, str]:
+    """Parse an object of texts from JSON, or from a file of that name. For argparse."""
+    try:
+        is_json = written.lstrip().startswith("{")
+        content = json.loads(written if is_json else Path(written).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise argparse.ArgumentTypeError(
+            f"{written[:60]!r} is neither a JSON object nor a readable file: {error.strerror}"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise argparse.ArgumentTypeError(f"{written[:60]!r} is not JSON: {error}") from None
+    if not isinstance(content, dict) or not all(isinstance(value, str) for value in content.values()):
+        raise argparse.ArgumentTypeError(
+            f'{written[:60]!r} is not a JSON object of texts, such as {{"viewers": "actions:read"}}'
+        )
+    return content
+
+
+def mail_address(written: str) -> str:
+    """Check a mail address. For argparse."""
+    from duetime.errors import DuetimeError  # noqa: PLC0415 - `duetime --help` reads no addresses
+    from duetime.ids import SYSTEM_TENANT  # noqa: PLC0415 - as above
+    from duetime.model.preferences import Preferences  # noqa: PLC0415 - as above
+
+    try:
+        Preferences(tenant_id=SYSTEM_TENANT, addresses=(written,))
+    except DuetimeError:
+        raise argparse.ArgumentTypeError(
+            f"{written[:60]!r} is no mail address; write it as in ada@example.com"
+        ) from None
+    return written
+
+
+CHANNELS = ("email", "sns", "in_app")
+"""Those of `duetime.model.notification.Channel`, which `duetime --help` need not load."""
+
+NONE, DEFAULT = "none", "default"
+"""Accepted instead of addresses or channels."""
+
+
+def channels_of(kinds: Sequence[str]) -> Callable[[str], tuple[str, list[str] | None]]:
+    """Return a function that parses a kind and its channels; None means the default. For argparse."""
+
+    def parse(written: str) -> tuple[str, list[str] | None]:
+        kind, _, chosen = written.partition("=")
+        if kind not in kinds:
+            raise argparse.ArgumentTypeError(
+                f"{kind!r} is not a kind; use one of {', '.join(kinds)}, as in {kinds[3]}=email"
+            )
+        if chosen in {NONE, DEFAULT}:
+            return kind, [] if chosen == NONE else None
+        channels = chosen.split(",")
+        if unknown := [channel for channel in channels if channel not in CHANNELS]:
+            allowed = f"{', '.join(CHANNELS)}, or {NONE}, or {DEFAULT}"
+            raise argparse.ArgumentTypeError(
+                f"{', '.join(map(repr, unknown))} is not a channel; use some of {allowed}"
+            )
+        return kind, channels
+
+    return parse
 
 
 def json_object(written: str) -> dict[str, Any]:
@@ -198,33 +282,162 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a JSON value; use null or text")
 
 
-def instant(written: str) -> str:
-    """Parse a time to UTC; without an offset it is in this machine's zone. For argparse."""
-    try:
-        at = datetime.fromisoformat(written).astimezone(UTC)
-    except (ValueError, OverflowError, OSError):
-        raise argparse.ArgumentTypeError(
-            f"{written[:40]!r} is not a time; write one such as 2027-06-01T09:00, or 2027-06-01T07:00Z"
-        ) from None
-    return at.isoformat().removesuffix("+00:00") + "Z"
+def payload_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return ``--payload`` as a field, if it was given."""
+    return {} if arguments.payload is None else {"payload": json_object(arguments.payload)}
 
 
-def seconds(written: str) -> float:
-    """Parse a duration to seconds. For argparse."""
-    try:
-        return duration(written).total_seconds()
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+def due_time_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the due time as the API expects it: now, if none was given."""
+    due = {"in": vars(arguments)["in"] or 0} if arguments.at is None else {"at": arguments.at}
+    return due | fields_of(arguments, ("tz", "precision", "expires_at", "expires_after"))
 
 
-def _seconds(written: str) -> float:
-    try:
-        return positive_seconds(written)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+JSON = flag("--json", "print JSON")
+CONNECTION = (
+    Section(
+        "the scheduler",
+        (
+            argument(
+                "--profile",
+                metavar="NAME",
+                help="a profile of the configuration file (default: DUETIME_PROFILE)",
+            ),
+            argument("--url", help="the API's address (default: DUETIME_URL, or the local cloud)"),
+            argument(
+                "--token",
+                type=_printable,
+                help="the ID token of a sign-in (safer in DUETIME_TOKEN: others see options)",
+            ),
+            flag("--sign", "sign with your AWS credentials (or DUETIME_SIGN=1)"),
+            argument("--region", type=_printable, help="the AWS region to sign for, if the URL names none"),
+            argument(
+                "--timeout",
+                type=_seconds,
+                metavar="SECONDS",
+                help="how long a response may take (default: DUETIME_TIMEOUT, or 35)",
+            ),
+            argument("--tenant", type=_printable, help="the caller's tenant on the local cloud"),
+            argument("--user", type=_printable, help="the caller's user on the local cloud"),
+        ),
+    ),
+    flag("--json", "print the API's JSON"),
+)
+"""The options that choose the scheduler and the caller."""
+
+PAGE = (
+    argument(
+        "--limit",
+        type=between(1, 100, "is not a whole number from 1 to 100"),
+        default=20,
+        metavar="N",
+        help="how many, 1 to 100 (default: 20)",
+    ),
+    argument("--cursor", help="the end of the previous page"),
+)
+PREFIX = argument("--prefix", default="duetime-", help="the deployment's prefix (default: duetime-)")
+ID = argument(
+    "id", metavar="ID", type=not_empty("`duetime actions list` shows the ids"), help="the action's id"
+)
+IDS = argument(
+    "ids",
+    metavar="ID",
+    nargs="*",
+    type=not_empty("`duetime actions list` shows the ids"),
+    help="an action's id",
+)
+JOB = argument("name", metavar="NAME", type=_job_name, help="the job, such as billing-nightly")
+TENANT = argument("name", metavar="TENANT", help="the tenant, such as acme")
+DRY_RUN = flag("--dry-run", "change nothing; print the number and the first of them")
+YES = flag("--yes", "skip the confirmation")
+WAIT = flag("--watch", "wait until the actions are done; exit with 0 if all were executed")
 
 
-def _name(written: str) -> str:
-    if not re.fullmatch(r"[!-~]+", written):
-        raise argparse.ArgumentTypeError(f"{written!r} must be printable ASCII without spaces")
-    return written
+def due_time(*, is_required: bool) -> Sequence[Argument | OneOf]:
+    """Return ``--at`` or ``--in``, ``--tz`` and ``--precision``."""
+    at = argument("--at", metavar="TIME", help="ISO 8601: 2027-06-01T09:00:00Z, or a local time and --tz")
+    after = argument("--in", metavar="SPAN", type=seconds, help="from now: 3s, 5m, 2h30m, 1d")
+    return (
+        OneOf((at, after), is_required),
+        argument("--tz", metavar="ZONE", help="the zone of a local --at, such as Europe/Paris"),
+        argument(
+            "--precision",
+            choices=("second", "millisecond"),
+            help="second (default): --in is rounded up; or millisecond",
+        ),
+    )
+
+
+EXPIRY = OneOf(
+    (
+        argument("--expires-at", metavar="TIME", help="skip it if no run has begun by this time"),
+        argument(
+            "--expires-after",
+            metavar="SPAN",
+            type=seconds,
+            help="the same, from its due time: 30m, 2h, 1d",
+        ),
+    )
+)
+END = OneOf(
+    (
+        argument(
+            "--until",
+            metavar="TIME",
+            type=instant,
+            help="end the pause at this time: 2027-06-01T09:00 on this machine's clock",
+        ),
+        argument("--for", dest="until", metavar="SPAN", type=_after, help="end the pause after 30m, 2h, 1d"),
+    )
+)
+"""The end of a pause."""
+
+_FILTERS = (
+    argument("--type", help="of this payload type"),
+    argument("--correlation-id", metavar="ID", help="with this correlation id"),
+    argument("--job", metavar="NAME", help="runs of this job"),
+    argument("--due-after", metavar="TIME", type=moment, help="due after then"),
+    argument("--due-until", metavar="TIME", type=moment, help="due then or before"),
+    argument("--created-after", metavar="TIME", type=moment, help="scheduled after then"),
+    argument("--created-until", metavar="TIME", type=moment, help="scheduled then or before"),
+    argument("--error", metavar="TEXT", help="with this text in the last attempt's error"),
+    argument(
+        "--payload",
+        metavar="FIELD=VALUE",
+        action="append",
+        help="with this value in their payload: customer=42; may be repeated",
+    ),
+)
+_TITLE, _ABOUT = (
+    "filters",
+    "Actions that match all of them. A TIME is 2027-06-01T09:00, or a span from now: -2h.",
+)
+DEAD_LETTER_FILTERS = Section(_TITLE, _FILTERS, _ABOUT)
+"""A list of dead letters has no ``--status``."""
+
+ACTION_FILTERS = Section(
+    _TITLE,
+    (
+        argument(
+            "--status",
+            metavar="STATUS[,STATUS…]",
+            type=statuses,
+            help="pending, retrying, processing, executed, failed, …",
+        ),
+        *_FILTERS,
+    ),
+    _ABOUT,
+)
+
+Filters: TypeAlias = Mapping[str, str | list[str]]
+"""The given filters by the API's names."""
+
+FILTERS = (
+    *("status", "type", "correlation_id", "job"),
+    *("due_after", "due_until", "created_after", "created_until", "error", "payload"),
+)
+
+
+def filters_of(arguments: argparse.Namespace) -> dict[str, str | list[str]]:
+    """Return the given filters by the API's names."""
+    return fields_of(arguments, [name for name in FILTERS if name in arguments])

@@ -1,226 +1,84 @@
-"""``duetime access audit``: the trail of changes, and its verification; and the recount of the runs."""
+"""``duetime access audit``: the trail of changes, and the last recount of all nominal times."""
 
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from datetime import datetime
-from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from duetime._english import counted, plural
-from duetime.cli.arguments import Commands, add_command, add_page, client_of
-from duetime.cli.client import Client, Json
+from duetime._english import counted
+from duetime.cli.client import Json, client_of
 from duetime.cli.failures import BadUsage
-from duetime.cli.output import print_json, print_list
-from duetime.cli.tables import plain, table
+from duetime.cli.output import Listing, print_content
+from duetime.cli.tables import Table, plain, when
+from duetime.cli.texts import CHANGES
 from duetime.cli.times import both
-from duetime.clock import SystemClock
-from duetime.errors import truncate
-from duetime.ids import SYSTEM_TENANT
 
-if TYPE_CHECKING:
-    from duetime.model.audit import AuditEntry
-    from duetime.model.audit_verification import AuditFinding, AuditReport, SavedHead
-    from duetime.model.tenant_erase import TenantErase
+_OTHERS = ("action", "job", "cursor", "heads", "system")
+"""Options of the trail."""
 
-_LONGEST = 60
-"""Characters of a change's request; the JSON has all of it."""
-
-_PAGE = "100"
-_FOUND = 1
-"""The exit status if the trail was changed."""
-
-_VERIFY = (
-    "Lists requested changes. `verify` reads the tenant's complete trail and recomputes its hashes. It finds"
-    " entries that were changed, removed, replaced or inserted, and exits with 1. The end of a chain can only"
-    " be verified against saved heads. `runs` prints the last recount of all nominal times; it needs the"
-    " permission `system`, and exits with 1 if something was found."
-)
-
-
-def add_parser(commands: Commands) -> None:
-    """Add ``audit``, with the words ``verify`` and ``runs``."""
-    help_text = "which caller requested which change, the latest first; or verify that no entry was changed"
-    parser = add_command(commands, "audit", audit, help_text, _VERIFY)
-    parser.add_argument(
-        "verb",
-        nargs="?",
-        metavar="verify|runs",
-        choices=["verify", "runs"],
-        help="verify the trail; or print the last recount of the runs",
-    )
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--action", metavar="ID", help="only changes of this action")
-    choice.add_argument("--job", metavar="NAME", help="only changes of this job")
-    parser.add_argument(
-        "--heads",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="of verify: saved heads, of an earlier verify --json, of the API's log or of events",
-    )
-    parser.add_argument(
-        "--system",
-        action="store_true",
-        help="the deployment's own trail, of exports and erases of tenants; with your AWS credentials",
-    )
-    parser.add_argument("--prefix", default="duetime-", help="the prefix, for --system (default: duetime-)")
-    add_page(parser)
+_MEANINGS = {
+    "no_row": "it has neither a row nor a reason",
+    "ran_twice": "runs of two versions took place",
+    "not_nominal": "the cadence does not have this time",
+    "no_reason": "it was skipped without a reason",
+    "not_made_up_for": "catch_up requires a run of it",
+    "not_planned": "no planner has come to it",
+    "no_end": "the final action has no run, or no end of its retention",
+    "not_in_due_index": "no sweep can find the overdue action",
+}
 
 
 def audit(arguments: argparse.Namespace) -> int:
-    """List a page of the trail, or verify all of it."""
+    """List a page of the trail, verify all of it, or print the last recount."""
     if arguments.verb == "runs":
-        from duetime.cli.audit_runs import audit_runs  # noqa: PLC0415 - the trail needs none of it
-
-        return audit_runs(arguments)
-    if arguments.verb:
-        return _verify(arguments)
-    if arguments.heads:
+        return _print_recount(arguments)
+    if arguments.heads and not arguments.verb:
         raise BadUsage("--heads belongs to `duetime access audit verify`")
-    if arguments.system:
-        return _print_system(arguments)
-    filters = {"action": arguments.action, "job": arguments.job}
-    return print_list(arguments, ["audit"], "access audit", _changes, empty="no changes", filters=filters)
+    if arguments.verb or arguments.system:
+        from duetime.cli.audit_verification import print_system, verify_trail  # noqa: PLC0415 - the trail needs no model
+
+        return verify_trail(arguments) if arguments.verb else print_system(arguments)
+    return Listing("audit", CHANGES, "no changes", ("action", "job"))(arguments)
 
 
-def _changes(entries: Sequence[Json], now: datetime) -> str:
-    rows = [
-        [
-            both(entry["requested_at"], now),
-            entry["by"],
-            entry.get("subject") or "",
-            entry["operation"],
-            entry["target"],
-            "not known" if entry["status"] is None else str(entry["status"]),
-            truncate(json.dumps(entry["request_fields"], ensure_ascii=False), _LONGEST)
-            if entry["request_fields"]
-            else "",
-        ]
-        for entry in entries
+def _print_recount(arguments: argparse.Namespace) -> int:
+    """Print the last recount; return 1 if it found something, or could not read a job."""
+    for name in _OTHERS:
+        if getattr(arguments, name, None):
+            raise BadUsage(f"`audit runs` prints the last recount of all jobs; omit --{name}")
+    state = client_of(arguments).ask("GET", "recount")
+    last = state["last"]
+    return print_content(arguments, state, _recount) or int(bool(last and (last["found"] or last["unread"])))
+
+
+def _recount(state: Json, now: datetime) -> str:
+    if (last := state["last"]) is None:
+        return "no recount has ended yet; `duetime jobs trigger duetime-recount` runs one now"
+    lines = [
+        f"recounted {both(last['ended_at'], now)}: nominal times from {last['since']} to {last['until']}",
+        f"{counted(last['jobs'], 'job')}, {last['left_out']} of paused tenants left out",
+        f"nominal times: {_counts(last['times'])}",
+        f"one-shots (a sample): {_counts(last['one_shots'])}",
     ]
-    return table(["AT", "BY", "SUBJECT", "CHANGE", "OF", "STATUS", "REQUEST"], rows)
+    if last["unread"]:
+        lines.append(f"not read: {', '.join(map(plain, last['unread']))}")
+    if not last["found"]:
+        return "\n".join([*lines, "nothing found"])
+    if (more := last["found"] - len(last["findings"])) > 0:
+        lines.append(f"{counted(last['found'], 'finding')}, {more} of them not listed")
+    return "\n".join([*lines, "", _FINDINGS(last["findings"], now)])
 
 
-def _verify(arguments: argparse.Namespace) -> int:
-    """Verify the trail of the caller's tenant; return 1 if it was changed."""
-    if arguments.action or arguments.job or arguments.cursor:
-        raise BadUsage("`verify` reads the complete trail; omit --action, --job and --cursor")
-    from duetime.cli.audit_json import saved_heads  # noqa: PLC0415 - `duetime --help` needs no model
-    from duetime.model.audit_verification import verify  # noqa: PLC0415 - as above
-
-    if arguments.system:
-        tenant, entries, erase = str(SYSTEM_TENANT), _of_system(arguments), None
-    else:
-        client = client_of(arguments)
-        tenant = str(client.ask("GET", "me")["tenant_id"])
-        entries, erase = _of_tenant(client, tenant)
-    saved = [head for file in arguments.heads for head in saved_heads(_read(file), file, tenant)]
-    report = verify(entries, now=SystemClock().now(), saved=saved, erase=erase)
-    if arguments.json:
-        print_json(_json(report, tenant))
-    else:
-        print(_text(report, tenant, saved))
-    return _FOUND if report.findings else 0
-
-
-def _print_system(arguments: argparse.Namespace) -> int:
-    """Print the complete trail of the system: it has one entry for each export and erase."""
-    from duetime.api.access import AuditEntryView  # noqa: PLC0415 - as below
-
-    if arguments.action or arguments.job or arguments.cursor:
-        raise BadUsage("--system prints the complete trail; omit --action, --job and --cursor")
-    views = [AuditEntryView.model_validate(entry) for entry in _of_system(arguments)]
-    items = [view.model_dump(mode="json") for view in views]
-    if arguments.json:
-        print_json({"items": items, "next_cursor": None})
-    else:
-        print(_changes(items, SystemClock().now()) if items else "no changes")
-    return 0
-
-
-def _of_system(arguments: argparse.Namespace) -> Iterator[AuditEntry]:
-    from duetime.aws.backends import AwsBackends  # noqa: PLC0415 - as below
-    from duetime.aws.function_logs import settings_of_deployment  # noqa: PLC0415 - as below
-
-    trail = AwsBackends(settings_of_deployment(arguments.prefix), SystemClock()).audit_trail
-    cursor = None
-    while True:
-        page = trail.list(SYSTEM_TENANT, None, limit=int(_PAGE), cursor=cursor)
-        yield from page
-        if (cursor := page.cursor) is None:
-            return
-
-
-def _of_tenant(client: Client, tenant: str) -> tuple[Iterator[AuditEntry], TenantErase | None]:
-    """Return all entries of a tenant, and its latest erase."""
-    from duetime.cli.audit_json import entry_of, erase_of  # noqa: PLC0415 - as above
-
-    pages = _pages(client)
-    first = next(pages)
-    entries = (entry_of(item, tenant) for page in chain([first], pages) for item in page["items"])
-    return entries, erase_of(first)
-
-
-def _pages(client: Client) -> Iterator[Json]:
-    cursor = None
-    while True:
-        page = client.ask("GET", "audit", query={"limit": _PAGE, "cursor": cursor})
-        yield page
-        cursor = page["next_cursor"]
-        if cursor is None:
-            return
-
-
-def _read(file: str) -> str:
-    try:
-        return Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadUsage(f"--heads: {file} cannot be read: {error}") from None
-
-
-def _json(report: AuditReport, tenant: str) -> dict[str, Any]:
-    heads = [
-        {
-            "tenant_id": tenant,
-            **asdict(saved.head),
-            "expires_at": None if saved.expires_at is None else saved.expires_at.isoformat(),
-        }
-        for saved in report.heads
-    ]
-    return {
-        "tenant_id": tenant,
-        "entries": report.entries,
-        "rejections": report.rejections,
-        "findings": [asdict(finding) for finding in report.findings],
-        "heads": heads,
+_FINDINGS = Table(
+    {
+        "PROBLEM": "problem",
+        "OF": lambda found, _: found["job"] or found["action_id"],
+        "TENANT": "tenant_id",
+        "AT": when("at"),
+        "MEANING": lambda found, _: _MEANINGS.get(found["problem"]),
     }
+)
 
 
-def _text(report: AuditReport, tenant: str, saved: Sequence[SavedHead]) -> str:
-    findings = f"{len(report.findings) or 'no'} {plural(len(report.findings), 'finding')}"
-    chains = counted(len(report.heads), "chain")
-    lines = [f"{counted(report.entries, 'entry')} of {plain(tenant)} in {chains}: {findings}"]
-    if report.rejections:
-        lines.append(f"{report.rejections} count rejected changes, and have no hash")
-    if not saved:
-        lines.append("the ends of chains were not verified: pass --heads with saved heads")
-    return "\n".join(lines + ([_findings(report.findings)] if report.findings else []))
-
-
-def _findings(findings: Sequence[AuditFinding]) -> str:
-    rows = [
-        [
-            finding.kind.value,
-            finding.entry_id or "",
-            finding.chain or "",
-            "" if finding.number is None else str(finding.number),
-            finding.detail,
-        ]
-        for finding in findings
-    ]
-    return table(["FINDING", "ENTRY", "CHAIN", "RECORD", "DETAIL"], rows)
+def _counts(counts: Json) -> str:
+    return ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "none"

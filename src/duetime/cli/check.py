@@ -4,75 +4,42 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duetime._english import counted, plural
-from duetime.cli.arguments import Commands
+from duetime.app import App
+from duetime.check import JobReport, Report, report
 from duetime.cli.failures import BadUsage
 from duetime.cli.loading import app_at
-from duetime.cli.output import print_json
+from duetime.cli.output import print_either
 from duetime.cli.tables import plain, table
 from duetime.clock import SystemClock
-from duetime.environment import USUAL_CONCURRENCY
-
-if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
-    from duetime.app import App
-    from duetime.check import JobReport, Report
-    from duetime.storms import Storm
-
-
-def add_parser(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "check",
-        help="check an app's jobs, cadences and payloads for mistakes",
-        description="Import an app and check what it declares: names, cadences, payloads, functions."
-        " Exit status 1 if there is a problem. The same as a test: assert not duetime.check.problems(app).",
-    )
-    add = parser.add_argument
-    add("--app", required=True, metavar="MODULE:NAME", help="the app, such as examples.billing:app")
-    add(
-        "--storm",
-        nargs="?",
-        type=int,
-        const=USUAL_CONCURRENCY,
-        metavar="N",
-        help="also list the minutes of the next week in which more than N jobs begin, and times that spread"
-        f" them; N is the worker's worker_concurrency (default: {USUAL_CONCURRENCY})",
-    )
-    add("--json", action="store_true", help="one JSON object instead of tables")
-    parser.set_defaults(run=run)
+from duetime.simulate import SPAN, Storm, storms
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the report; return 1 if there is a problem."""
-    from duetime.check import report  # noqa: PLC0415 - `duetime --help` needs no pydantic
-
     app = app_at(arguments.app)
     found = report(app)
-    storms = None if arguments.storm is None else _storms(app, arguments.storm)
-    if arguments.json:
-        print_json(_as_json(found) | ({} if storms is None else {"storms": [*map(_storm_as_json, storms)]}))
-    else:
-        print(_as_text(found))
-        if storms is not None:
-            print("\n".join(["", *_storms_as_text(storms, arguments.storm)]))
-    return 1 if found.problems else 0
+    crowds = None if arguments.storm is None else _storms(app, arguments.storm)
+    content, lines = _as_json(found), [_as_text(found)]
+    if crowds is not None:
+        content["storms"] = [*map(_storm_as_json, crowds)]
+        lines += ["", *_storms_as_text(crowds, arguments.storm)]
+    return print_either(arguments, content, lambda: "\n".join(lines)) or int(bool(found.problems))
 
 
 def _storms(app: App, capacity: int) -> list[Storm]:
-    from duetime.storms import SPAN, storms  # noqa: PLC0415 - as above
-
     if capacity < 1:
         raise BadUsage(f"--storm is {capacity}; allowed is a number of runs from 1 on")
     now = SystemClock().now()
     return storms(app, now, now + SPAN, capacity)
 
 
-def _storms_as_text(storms: list[Storm], capacity: int) -> Iterator[str]:
-    if not storms:
+def _storms_as_text(crowds: list[Storm], capacity: int) -> Iterator[str]:
+    if not crowds:
         yield f"no minute of the next week has more than {counted(capacity, 'job')}"
-    for storm in storms:
+    for storm in crowds:
         also = (
             f", and in {storm.times - 1:,} other {plural(storm.times - 1, 'minute')}"
             if storm.times > 1

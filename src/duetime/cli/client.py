@@ -1,14 +1,19 @@
-"""Calls the admin API as one caller, and raises its rejections as failures of the command."""
+"""Chooses a scheduler and calls its admin API as one caller; its rejections are failures of the command."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from duetime._english import nearest
 from duetime.api import PREFIX
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
+from duetime.cli.times import positive_seconds
+from duetime.environment import CommandLine
 
 if TYPE_CHECKING:  # `duetime --help` needs no HTTP
     from duetime.cli.exchange import Received
@@ -19,6 +24,10 @@ Query: TypeAlias = Mapping[str, str | list[str] | None]
 Json = Mapping[str, Any]
 """A JSON object."""
 
+LOCAL = "http://127.0.0.1:8080"
+"""The default URL of the local cloud."""
+
+_GATEWAY = re.compile(r"https://[a-z0-9-]+\.execute-api\.[a-z0-9-]+\.amazonaws\.com(\.cn)?(/|$)")
 _URL = re.compile(r"https?://[!-~]+", re.ASCII)
 # Each successful response of the API has one of these fields.
 _OURS = {
@@ -76,7 +85,7 @@ class Client(NamedTuple):
         body: Mapping[str, Any] | None = None,
         etag: str | None = None,
     ) -> dict[str, Any]:
-        """Make one call, and return the response's body; `path` is given in segments.
+        """Make one call, and return the response's body, empty without content; `path` is in segments.
 
         Raises:
             CommandFailed: as `answer`.
@@ -108,25 +117,32 @@ class Client(NamedTuple):
             StrangeAnswer: the server is not duetime's API.
         """
         received = self._exchange(method, path, query, body, etag)
+        if received.status == _NO_CONTENT and method != "GET":
+            return Answer(_NO_CONTENT, {}, None)
         return Answer(received.status, self._read(received), received.etag)
 
-    def send(
-        self,
-        method: str,
-        *path: str,
-        query: Query | None = None,
-        body: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Make one call whose response has no body.
+    def pages(
+        self, *path: str, query: Query | None = None, cursor: str | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the pages of a list, from a cursor on; the query has their size."""
+        while True:
+            page = self.ask("GET", *path, query={**(query or {}), "cursor": cursor})
+            yield page
+            if (cursor := page["next_cursor"]) is None:
+                return
 
-        Raises:
-            CommandFailed: as `ask`.
-        """
-        received = self._exchange(method, path, query, body)
-        if received.status == _NO_CONTENT:
-            return
-        self._read(received)
-        raise StrangeAnswer(self.url, received.status, None)
+    def steps(
+        self, *path: str, body: Mapping[str, Any], query: Query | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Make a change of many in steps, and yield the result of each."""
+        while True:
+            step = self.ask("POST", *path, query=query, body=body)
+            yield step
+            if step["next_cursor"] is None:
+                return
+            body = {**body, "cursor": step["next_cursor"]}
+            if step.get("created_until") is not None:
+                body = {**body, "created_until": step["created_until"]}
 
     def _exchange(
         self,
@@ -192,3 +208,110 @@ class Client(NamedTuple):
         if self.signs:
             return "sign in to AWS again, or check --region; people need a token instead: DUETIME_TOKEN"
         return "sign in again, and set the new ID token: DUETIME_TOKEN or --token; services need --sign"
+
+
+class _Profile(NamedTuple):
+    """One deployment: ``[profiles.NAME]`` of the file. None where a key is missing."""
+
+    url: str | None = None
+    sign: bool | None = None
+    region: str | None = None
+    tenant: str | None = None
+    user: str | None = None
+    prefix: str | None = None
+
+
+def client_of(arguments: argparse.Namespace) -> Client:
+    """Return the client that the arguments choose, then a profile, then the environment.
+
+    A profile names one deployment in a file without secrets.
+
+    Raises:
+        BadUsage: the profile cannot be read; both a token and a signature are requested; a secret
+            would be sent unencrypted.
+    """
+    from duetime.cli.exchange import TIMEOUT, is_loopback  # noqa: PLC0415 - as above
+
+    environment = CommandLine.from_env()
+    name = arguments.profile or (environment.profile if arguments.url is None else None)
+    profile = _profile(name, environment.config) if name else _Profile()
+    url = _first(arguments.url, profile.url, environment.url, LOCAL)
+    signs = _signs(arguments, profile, environment, url)
+    token = None if signs else arguments.token or environment.token
+    if (signs or token) and not url.startswith("https://") and not is_loopback(url):
+        raise BadUsage(f"{url!r} is not encrypted: tokens and signatures are sent to https:// only")
+    return Client(
+        url,
+        arguments.tenant or profile.tenant,
+        arguments.user or profile.user,
+        token=token,
+        signs=signs,
+        region=arguments.region or profile.region,
+        prefix=_first(profile.prefix, environment.api_prefix, PREFIX),
+        timeout=arguments.timeout or _timeout(environment.timeout) or TIMEOUT,
+    )
+
+
+def _timeout(written: str | None) -> float | None:
+    try:
+        return positive_seconds(written) if written else None
+    except ValueError as error:
+        raise BadUsage(f"DUETIME_TIMEOUT: {error}") from None
+
+
+def _first(*values: str | None) -> str:
+    return next(value for value in values if value is not None)
+
+
+def _signs(arguments: argparse.Namespace, profile: _Profile, environment: CommandLine, url: str) -> bool:
+    """Return whether requests are signed; by default at API Gateway without a token."""
+    if arguments.sign and arguments.token:
+        raise BadUsage("use --token or --sign, not both")
+    if arguments.sign or arguments.token:
+        return bool(arguments.sign)
+    if profile.sign is not None:
+        return profile.sign
+    return environment.signs or (environment.token is None and _GATEWAY.match(url) is not None)
+
+
+def _profile(name: str, file: str) -> _Profile:
+    profiles = _profiles(Path(file).expanduser())
+    if name not in profiles:
+        known = ", ".join(sorted(profiles)) or "none"
+        raise BadUsage(f"{file} has no profile {name!r}; it has: {known}")
+    profile = profiles[name]
+    _check_keys(f"the profile {name!r} in {file}", profile, _Profile._fields)
+    if not isinstance(profile, dict) or not all(map(_is_right, profile, profile.values())):
+        raise BadUsage(
+            f"the profile {name!r} in {file} may have {', '.join(_Profile._fields)}:"
+            " sign is true or false, the others text"
+        )
+    if "url" not in profile:
+        raise BadUsage(f'the profile {name!r} in {file} needs a url: url = "https://…"')
+    return _Profile(**profile)
+
+
+def _profiles(file: Path) -> dict[str, Any]:
+    import tomllib  # noqa: PLC0415 - without a profile it is not needed
+
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadUsage(f"the profiles are in {file}, which cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise BadUsage(f"{file} is not TOML: {error}") from None
+    _check_keys(str(file), content, ["profiles"])
+    return profiles if isinstance(profiles := content.get("profiles"), dict) else {}
+
+
+def _check_keys(owner: str, written: object, allowed: Sequence[str]) -> None:
+    if unknown := sorted(written.keys() - set(allowed)) if isinstance(written, dict) else []:
+        meant = nearest(unknown[0], allowed)
+        raise BadUsage(
+            f"{owner} has no key {unknown[0]!r};"
+            + (f" did you mean {meant!r}?" if meant else f" it may have {', '.join(allowed)}")
+        )
+
+
+def _is_right(key: str, value: object) -> bool:
+    return isinstance(value, bool if key == "sign" else str)

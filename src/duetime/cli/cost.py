@@ -2,72 +2,34 @@
 
 from __future__ import annotations
 
-import json
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duetime._english import plural
 from duetime.cli.failures import BadUsage
+from duetime.cli.loading import app_at
+from duetime.cli.output import print_either
 from duetime.cli.tables import plain, table
-
-if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
-    import argparse
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from duetime.cli.arguments import Commands
-    from duetime.cost.estimate import Estimate
-    from duetime.cost.prices import CostLine, Prices
-    from duetime.cost.workload import Workload
+from duetime.clock import SystemClock
+from duetime.cost.estimate import Estimate, estimate
+from duetime.cost.prices import CostLine, InvalidPrices, Prices, prices_at, usual_prices
+from duetime.cost.workload import InvalidWorkload, Workload
+from duetime.simulate import runs_per_day
 
 # The fields of a workload that ``--app`` replaces.
 _OF_APP = ("jobs", "runs_per_day")
 _NUMBERS = ("units a month", "grows", "fixed", "dollars")
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command."""
-    from duetime.cost.workload import Workload  # noqa: PLC0415 - a dataclass and no more
-
-    parser = commands.add_parser(
-        "cost",
-        help="print the monthly cost of a deployment and of its alternatives",
-        description=(
-            "Dollars a month of 30 days for a workload, by a dated list of AWS' prices, without free tiers."
-            " Actions are spread evenly; a share is 0 to 1."
-        ),
-    )
-    for field in fields(Workload):
-        help_text = f"{field.metadata['about']} (default: {_shown(field.default)})"
-        name = f"--{field.name.replace('_', '-')}"
-        if choices := field.metadata.get("choices"):
-            parser.add_argument(name, choices=choices, default=field.default, help=help_text)
-        else:
-            default = None if field.name in _OF_APP else field.default
-            parser.add_argument(name, type=float, default=default, metavar="N", help=help_text)
-    parser.add_argument(
-        "--app",
-        metavar="MODULE:NAME",
-        help="read the jobs of this app, in place of --jobs and --runs-per-day",
-    )
-    parser.add_argument(
-        "--prices", metavar="FILE", type=Path, help="a price list of your own, with the names of prices.toml"
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
-    parser.set_defaults(run=run)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Print the estimate."""
-    from duetime.cost.estimate import estimate  # noqa: PLC0415 - `duetime --help` needs none
-
     jobs = _jobs_of_app(arguments)
     made = estimate(_workload(arguments, jobs), _prices(arguments.prices))
-    if arguments.json:
-        print(json.dumps(_as_json(made) | ({} if jobs is None else {"runs_per_day": jobs}), indent=2))
-    else:
-        print("\n\n".join([*_as_tables(made, jobs)]))
-    return 0
+    content = _as_json(made) | ({} if jobs is None else {"runs_per_day": jobs})
+    return print_either(arguments, content, lambda: "\n\n".join(_as_tables(made, jobs)))
 
 
 def _jobs_of_app(arguments: argparse.Namespace) -> Mapping[str, float] | None:
@@ -80,17 +42,12 @@ def _jobs_of_app(arguments: argparse.Namespace) -> Mapping[str, float] | None:
         return None
     if any(getattr(arguments, name) is not None for name in _OF_APP):
         raise BadUsage("--app reads the jobs; leave out --jobs and --runs-per-day, or --app")
-    from duetime.cli.loading import app_at  # noqa: PLC0415 - as above
-    from duetime.clock import SystemClock  # noqa: PLC0415 - as above
-    from duetime.simulate import runs_per_day  # noqa: PLC0415 - as above
 
     found = runs_per_day(app_at(arguments.app), SystemClock().now())
     return {name: round(runs, _DIGITS) for name, runs in found.items()}
 
 
 def _workload(arguments: argparse.Namespace, jobs: Mapping[str, float] | None) -> Workload:
-    from duetime.cost.workload import InvalidWorkload, Workload  # noqa: PLC0415 - as above
-
     given = {
         field.name: value
         for field in fields(Workload)
@@ -111,8 +68,6 @@ def _as_option(problem: str) -> str:
 
 
 def _prices(path: Path | None) -> Prices:
-    from duetime.cost.prices import InvalidPrices, prices_at, usual_prices  # noqa: PLC0415 - as above
-
     try:
         return usual_prices() if path is None else prices_at(path)
     except InvalidPrices as refused:
@@ -188,10 +143,6 @@ _NO_FRACTIONS = 100
 
 def _dollars(amount: float) -> str:
     return f"{amount:,.2f}"
-
-
-def _shown(default: Any) -> str:
-    return f"{default:.12g}" if isinstance(default, float | int) else str(default)
 
 
 def _as_json(made: Estimate) -> dict[str, Any]:

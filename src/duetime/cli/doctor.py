@@ -1,75 +1,240 @@
-"""``duetime doctor``: checks a deployment, and prints remedies."""
+"""``duetime doctor``: judges a deployment by its health and jobs. A finding names a remedy and a section."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Literal, NamedTuple
 
+from duetime._english import counted
 from duetime.cli.action_text import tenant
-from duetime.cli.arguments import JOBS, Commands, add_command, client_of
-from duetime.cli.output import pasted, print_json
+from duetime.cli.client import Json, client_of
+from duetime.cli.output import pasted, print_either
 from duetime.cli.runbook import anchor
 from duetime.cli.tables import plain, table
+from duetime.cli.times import both, local
 from duetime.clock import SystemClock
 
-if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
-    from duetime.cli.client import Client
-    from duetime.cli.diagnosis import Finding, Json
+_ANSWERS = "A part does not answer"
+_LATE = "Many are late"
+_SWEEP = "The sweep or the catch-up lags"
+_SWITCH = "The switch"
+_DEAD = "Dead letters"
+_UNDELIVERED = "Something is undelivered"
+_FAILURES = "Messages stay in the failure queue"
+_TYPES = "A bad deploy of handlers"
+_JOB = "A job keeps failing"
+
+SECTIONS = (_ANSWERS, _LATE, _SWEEP, _SWITCH, _DEAD, _UNDELIVERED, _FAILURES, _TYPES, _JOB)
+"""The headings in docs/runbook.md that findings name."""
+
+# The number of jobs that a finding names.
+_NAMED = 5
+
+
+class Finding(NamedTuple):
+    """The result of one check: ``ok``; ``look``, if a person should look; or ``ill``."""
+
+    about: str
+    state: Literal["ok", "look", "ill"]
+    message: str
+    remedy: str = ""
+    section: str = ""
+
+    def with_connection(self, connection: str) -> Finding:
+        """Return the finding; if its remedy is a command, add the options of the connection to it."""
+        is_command = self.remedy.startswith("duetime ")
+        return self._replace(remedy=f"{self.remedy} {connection}") if connection and is_command else self
+
+
+def diagnose(health: Json, now: datetime) -> Sequence[Finding]:
+    """Return the findings of all checks, the most important first."""
+    return [
+        *_parts(health),
+        _switch(health),
+        _sweep(health, now),
+        _catch_up(health, now),
+        _overdue(health, now),
+        *_held(health),
+        *_failure_queue(health),
+        *_counted(health, "undelivered", "undelivered", "duetime undelivered list", _UNDELIVERED),
+        *_counted(
+            health, "failed_last_day", "dead letters", "duetime dead-letters list --due-after -1d", _DEAD
+        ),
+        *_types(health),
+    ]
+
+
+def _parts(health: Json) -> Iterator[Finding]:
+    for name, state in health["parts"].items():
+        if state == "ok":
+            yield Finding(name, "ok", "answers")
+        else:
+            yield Finding(name, "ill", state, "read the API's log", _ANSWERS)
+
+
+def _switch(health: Json) -> Finding:
+    if health["enabled"]:
+        return Finding("switch", "ok", f"on; timers: {health['timers']}; {health['due_shards']} due shards")
+    return Finding("switch", "look", "off: nothing fires", "set enabled, and deploy", _SWITCH)
+
+
+def _sweep(health: Json, now: datetime) -> Finding:
+    until, last = health["swept_until"], health["last_sweep"]
+    if until is None:
+        return Finding(
+            "sweep", "look", "has not passed yet", "it is woken each minute: repeat in two", _SWEEP
+        )
+    message = f"all shards swept {both(until, now)}"
+    if "sweep" in health["ill"]:
+        why = f"; its last pass {last['status']}: {last['message'] or '-'}" if last else ""
+        return Finding("sweep", "ill", message + why, "read the log of duetime-sweep", _SWEEP)
+    return Finding("sweep", "ok", message)
+
+
+def _catch_up(health: Json, now: datetime) -> Finding:
+    last = health["last_catch_up"]
+    if last is None:
+        return Finding("catch-up", "ok", "has not passed yet: it is woken every six hours")
+    message = f"{last['status']} {both(last['began_at'], now)}"
+    if "catch-up" in health["ill"]:
+        return Finding("catch-up", "ill", message, "read the log of duetime-catch-up", _SWEEP)
+    if last["status"] == "failed":
+        return Finding(
+            "catch-up",
+            "look",
+            f"{message}: {last['message'] or '-'}",
+            "duetime jobs trigger duetime-catch-up",
+            _SWEEP,
+        )
+    return Finding("catch-up", "ok", message)
+
+
+def _overdue(health: Json, now: datetime) -> Finding:
+    oldest = health["oldest_overdue"]
+    if oldest is None and health["held"] and health["held"]["more"]:
+        return Finding("overdue", "look", "not known: all that was read is held", "duetime pauses", _LATE)
+    if oldest is None:
+        return Finding("overdue", "ok", "nothing")
+    message = f"{oldest['type']} {oldest['id']} of {oldest['tenant_id']}, due {both(oldest['due_at'], now)}"
+    if "overdue" in health["ill"]:
+        return Finding("overdue", "ill", message, "raise worker_concurrency, or see the sweep", _LATE)
+    return Finding("overdue", "ok", message)
+
+
+def _held(health: Json) -> Iterator[Finding]:
+    held, late = health["held"], health["held_too_long"]
+    if late is not None and late["count"]:
+        message = f"{_many(late)} should have begun after a pause, or probed a breaker"
+        yield Finding("held", "ill", message, "duetime jobs trigger duetime-catch-up", _LATE)
+    elif held is not None and held["count"]:
+        message = f"{_many(held)} until the end of a pause or a breaker"
+        yield Finding("held", "look", message, "duetime pauses", _LATE)
+    elif held is not None:
+        yield Finding("held", "ok", "nothing")
+
+
+def _many(part: Json) -> str:
+    return f"{part['count']}{' or more' if part['more'] else ''}"
+
+
+def _failure_queue(health: Json) -> Iterator[Finding]:
+    waiting = health["failure_queue"]
+    if waiting:
+        expected = "gone within a minute, or the function `undelivered` fails"
+        yield Finding("failure queue", "look", f"{waiting} waiting", expected, _FAILURES)
+
+
+def _counted(health: Json, name: str, about: str, command: str, section: str) -> Iterator[Finding]:
+    part = health[name]
+    if part is None:
+        return
+    when = " in the last day" if name == "failed_last_day" else ""
+    if part["count"]:
+        yield Finding(about, "look", _many(part) + when, command, section)
+    else:
+        yield Finding(about, "ok", f"nothing{when}")
+
+
+def _types(health: Json) -> Iterator[Finding]:
+    types = health["types"]
+    if types:
+        yield Finding("handlers", "ok", f"workers run {counted(len(types), 'type')}")
+    elif types is not None:
+        yield Finding("handlers", "ill", "no worker has published a type", "deploy an app", _TYPES)
+
+
+def diagnose_jobs(jobs: Sequence[Json], now: datetime) -> Sequence[Finding]:
+    """Return the findings of jobs: those that keep failing, and those that are paused."""
+    failing = {
+        job["name"]: f"{job['name']} ({job['consecutive_failures']} in a row)"
+        for job in jobs
+        if job["consecutive_failures"] > 1 and not job["paused"]
+    }
+    paused = {
+        job["name"]: f"{job['name']} (until {local(job['paused']['until'], now)})"
+        if job["paused"]["until"]
+        else job["name"]
+        for job in jobs
+        if job["paused"]
+    }
+    found = [
+        Finding("jobs", "look", f"{what}: {_named([*named.values()])}", f"{command} {min(named)}", _JOB)
+        for what, named, command in (
+            ("failing", failing, "duetime jobs show"),
+            ("paused", paused, "duetime jobs resume"),
+        )
+        if named
+    ]
+    return found or [Finding("jobs", "ok", "none fails again and again, none is paused")]
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f", and {more} more" if more > 0 else "")
+
 
 # A page has 100 jobs.
 _MOST_PAGES = 10
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command."""
-    add_command(
-        commands,
-        "doctor",
-        run,
-        "check the deployment: what lags, what is wrong, what to do",
-        "Check the deployment. It needs the permission `system`. Exit status 1: a part is ill.",
-    )
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Print the findings; return 1 if a part is ill."""
-    from duetime.cli.diagnosis import diagnose, diagnose_jobs  # noqa: PLC0415 - as above
-
     client = client_of(arguments)
     me = client.ask("GET", "me")
     health = client.ask("GET", "health", "details")
     now = SystemClock().now()
     found = [*diagnose(health, now)]
     if "jobs:read" in me["permissions"]:
-        found += diagnose_jobs(_jobs(client), now)
-    found = [finding.with_connection(pasted(arguments, {})) for finding in found]
-    is_ill = any(finding.state == "ill" for finding in found)
-    if arguments.json:
-        document = {
-            "url": client.url,
-            "me": me,
-            "health": health,
-            "findings": [_as_json(finding) for finding in found],
-        }
-        print_json({**document, "status": "ill" if is_ill else "ok"})
-    else:
-        of = "".join(f" of {plain(name)}" for _, name in tenant(me))
-        print(f"{client.url}, as {plain(me['actor'])}{of}\n")
-        print(_drawn(found, health.get("runbook")))
-    return 1 if is_ill else 0
+        pages = islice(client.pages("jobs", query={"limit": "100"}), _MOST_PAGES)
+        found += diagnose_jobs([job for page in pages for job in page["items"]], now)
+    found = [finding.with_connection(pasted(arguments)) for finding in found]
+    content = {
+        "url": client.url,
+        "me": me,
+        "health": health,
+        "findings": [_as_json(finding) for finding in found],
+        "status": "ill" if is_ill(found) else "ok",
+    }
+    of = f" of {plain(name)}" if (name := tenant(me)) else ""
+    head = f"{client.url}, as {plain(me['actor'])}{of}\n"
+    places = _places(found, health.get("runbook"))
+    return print_either(arguments, content, lambda: "\n".join([head, drawn(found), *places])) or int(
+        is_ill(found)
+    )
 
 
-def _jobs(client: Client) -> Sequence[Json]:
-    """Return the jobs that the caller may see: those of the code, and those of its tenant."""
-    jobs: list[Json] = []
-    cursor: str | None = None
-    for _ in range(_MOST_PAGES):
-        page = client.ask("GET", JOBS, query={"limit": "100", "cursor": cursor})
-        jobs += page["items"]
-        if (cursor := page["next_cursor"]) is None:
-            break
-    return jobs
+def is_ill(found: Sequence[Finding]) -> bool:
+    """Return whether something does not work, or a deploy would fail."""
+    return any(finding.state == "ill" for finding in found)
+
+
+def drawn(found: Sequence[Finding]) -> str:
+    """Return the findings as a table."""
+    rows = [[finding.about, finding.state, finding.message, finding.remedy or "-"] for finding in found]
+    return table(["CHECK", "STATE", "FINDING", "REMEDY"], rows)
 
 
 def _as_json(finding: Finding) -> Json:
@@ -77,13 +242,9 @@ def _as_json(finding: Finding) -> Json:
     return {"told" if name == "message" else name: value for name, value in finding._asdict().items()}
 
 
-def _drawn(found: Sequence[Finding], runbook: str | None) -> str:
-    """Return the findings, and the runbook's sections: addresses if its URL is set, else commands."""
-    rows = [[finding.about, finding.state, finding.message, finding.remedy or "-"] for finding in found]
-    lines = [table(["CHECK", "STATE", "FINDING", "REMEDY"], rows)]
-    if sections := list(dict.fromkeys(finding.section for finding in found if finding.section)):
-        before = f"{plain(runbook)}#" if runbook else "duetime deployment runbook "
-        places = [f"{before}{anchor(section)}" for section in sections]
-        lines += ["", "see the runbook:"]
-        lines += [f"  {place}" for place in places]
-    return "\n".join(lines)
+def _places(found: Sequence[Finding], runbook: str | None) -> Sequence[str]:
+    """Return the runbook's sections of findings: addresses if its URL is set, else commands."""
+    before = f"{plain(runbook)}#" if runbook else "duetime deployment runbook "
+    sections = dict.fromkeys(finding.section for finding in found if finding.section)
+    lines = [f"  {before}{anchor(section)}" for section in sections]
+    return ["", "see the runbook:", *lines] if lines else []

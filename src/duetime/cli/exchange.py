@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from http.client import HTTPException
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from duetime.cli.failures import GatewayTimedOut, NoAnswer, TimedOut
-
-if TYPE_CHECKING:
-    from duetime.cli.client import Query
 
 TIMEOUT = 35.0
 """Seconds: API Gateway gives up after 29."""
@@ -23,7 +20,7 @@ _GATEWAY_TIMEOUT = 504
 _LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/|$)")
 
 
-def address(base: str, path: tuple[str, ...], query: Query) -> str:
+def address(base: str, path: tuple[str, ...], query: Mapping[str, str | list[str] | None]) -> str:
     """Return the URL of a path, given in segments, with the parameters that have a value."""
     segments = "/".join(quote(segment, safe="", errors="replace") for segment in path)
     given = {name: value for name, value in query.items() if value is not None}

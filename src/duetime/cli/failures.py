@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from duetime._english import nearest
 from duetime.errors import DuetimeError
+
+_SERVER_ERROR = 500
+
+
+def did_you_mean(written: object, known: Iterable[str]) -> str:
+    """Return ``; did you mean 'list'?``, or an empty text if nothing is close."""
+    meant = nearest(str(written), known)
+    return f"; did you mean {meant!r}?" if meant else ""
 
 
 class BadUsage(DuetimeError, ValueError):
@@ -25,7 +36,6 @@ class NoAnswer(NoResponse):
     """No server responds at the URL."""
 
     def __init__(self, url: str, reason: str) -> None:
-        self.url, self.reason = url, reason
         super().__init__(
             f"no scheduler responds at {url} ({reason}): start one with `duetime local --app module:name`,"
             " or set --url"
@@ -36,7 +46,6 @@ class TimedOut(NoResponse):
     """The server at the URL did not respond in time."""
 
     def __init__(self, url: str, method: str, seconds: float) -> None:
-        self.url, self.seconds = url, seconds
         done = "" if method == "GET" else "; the change may have been made, so look before you repeat it"
         super().__init__(
             f"time-out: {url} did not respond within {seconds:g} seconds{done}:"
@@ -48,7 +57,6 @@ class GatewayTimedOut(NoResponse):
     """The gateway at the URL did not wait for the API's response."""
 
     def __init__(self, url: str, method: str) -> None:
-        self.url = url
         done = "" if method == "GET" else "; the change may have been made, so look before you repeat it"
         super().__init__(
             f"time-out: the gateway at {url} did not wait for the response (504){done}:"
@@ -60,7 +68,6 @@ class StrangeAnswer(CommandFailed):
     """The server at the URL is not duetime's API."""
 
     def __init__(self, url: str, status: int, message: str | None) -> None:
-        self.url, self.status = url, status
         super().__init__(
             f"{url} answers {status}"
             + (f" {message!r}" if message else "")
@@ -75,6 +82,3 @@ class RequestRejected(CommandFailed):
         self.status = status
         message = detail if status < _SERVER_ERROR else f"{title}: {detail}"
         super().__init__(f"{message}: {fix}" if fix else message)
-
-
-_SERVER_ERROR = 500

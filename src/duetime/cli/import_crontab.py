@@ -3,47 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice
+from keyword import iskeyword
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Literal
+from zoneinfo import ZoneInfo
 
 from duetime._english import counted
-from duetime.cli.arguments import Commands
-from duetime.cli.crontab_file import Problem, read_crontab, users_in
+from duetime.cadence import Cadence, InvalidCadence, cron, parse
+from duetime.cadence.zones import instant_at, seconds_of
+from duetime.cadence.zones import zone as zone_of
+from duetime.cli.crontab_file import Entry, Problem, read_crontab, users_in
 from duetime.cli.failures import BadUsage
 from duetime.cli.parser import BAD_USAGE
 from duetime.cli.tables import table
 from duetime.clock import SystemClock
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from duetime.cli.crontab_module import ImportedJob
-
 _SYSTEM = ("/etc/crontab", "/etc/cron.d/")
-
-
-def add_parser(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "import-crontab",
-        help="write a module of jobs from a crontab",
-        description="Read a crontab and print a module with a job for each entry. The first runs of each,"
-        " beside those that cron would start, go to standard error. If a line cannot become a job, print no"
-        " module.",
-    )
-    add = parser.add_argument
-    add("file", metavar="FILE", help="the crontab; -: standard input, as from crontab -l")
-    add("--tz", default="UTC", metavar="ZONE", help="the zone of the crontab's machine (default: UTC)")
-    add("--system", action="store_true", help="each command follows a user, as in /etc/crontab")
-    add(
-        "--day-rule",
-        choices=("cron", "and", "or"),
-        help="how two restricted day fields combine; cron: as cron does",
-    )
-    add("--skip", action="store_true", help="leave out the lines that cannot become jobs")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,9 +34,6 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         BadUsage: the file cannot be read, or a line cannot become a job.
     """
-    from duetime.cadence import InvalidCadence, parse  # noqa: PLC0415 - `duetime --help` must be quick
-    from duetime.cli.crontab_module import import_entries, module_text  # noqa: PLC0415
-
     try:
         parse(f"manual default_tz={arguments.tz}")
     except InvalidCadence as refused:
@@ -111,6 +90,274 @@ def _comparison(jobs: Sequence[ImportedJob], tz: str) -> Iterator[str]:
 
 
 def _shown(runs: Sequence[datetime], tz: str) -> str:
-    from zoneinfo import ZoneInfo  # noqa: PLC0415 - as above
-
     return ", ".join(f"{at.astimezone(ZoneInfo(tz)):%a %m-%d %H:%M}" for at in runs) or "none"
+
+
+_MACROS = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+_RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_NAMES = {
+    **{name: n for n, name in enumerate(_MONTHS, start=1)},
+    **{name: n for n, name in enumerate(_WEEKDAYS)},
+}
+_YEARS = 30
+
+
+def cron_runs(schedule: str, tz: str, after: datetime, *, day_rule: str = "cron") -> Iterator[datetime]:
+    """Yield the runs after an instant, in UTC, for thirty years.
+
+    Args:
+        schedule: five fields, or a macro.
+        tz: the machine's zone.
+        after: an aware instant.
+        day_rule: ``and`` or ``or`` in place of cron's own rule.
+    """
+    fields = _MACROS.get(schedule.lower(), schedule).lower().split()
+    minutes, hours, days, months, weekdays = (
+        _values(text, *bounds) for text, bounds in zip(fields, _RANGES, strict=True)
+    )
+    weekdays = {number % 7 for number in weekdays}
+    must_match_both = "*" in (fields[2][0], fields[4][0]) if day_rule == "cron" else day_rule == "and"
+    if "*" in (fields[2], fields[4]):
+        must_match_both = True
+    zone, follows_clock = ZoneInfo(tz), fields[0][0] == "*" or fields[1][0] == "*"
+    times = [time(hour, minute) for hour in sorted(hours) for minute in sorted(minutes)]
+    day = after.astimezone(zone).date() - timedelta(days=1)
+    for _ in range(_YEARS * 366):
+        in_date, in_week = day.day in days, day.isoweekday() % 7 in weekdays
+        is_day = in_date and in_week if must_match_both else in_date or in_week
+        if is_day and day.month in months:
+            runs = {run for at in times for run in _instants(day, at, zone, follows_clock=follows_clock)}
+            yield from (run for run in sorted(runs) if run > after)
+        day += timedelta(days=1)
+
+
+def _instants(day: date, at: time, zone: ZoneInfo, *, follows_clock: bool) -> Iterator[datetime]:
+    local = datetime.combine(day, at)
+    first, second = (local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
+    if first == second:
+        yield first
+    elif first < second:  # the time comes twice
+        yield first
+        if follows_clock:
+            yield second
+    elif not follows_clock:  # the clocks skip it: `second` has the offset after the gap
+        yield _end_of_gap(second, first, zone)
+
+
+def _end_of_gap(low: datetime, high: datetime, zone: ZoneInfo) -> datetime:
+    """Return the instant between two at which the offset changes."""
+    before = low.astimezone(zone).utcoffset()
+    while high - low > timedelta(seconds=1):
+        middle = low + (high - low) / 2
+        low, high = (middle, high) if middle.astimezone(zone).utcoffset() == before else (low, middle)
+    return high.replace(microsecond=0)
+
+
+def _values(text: str, low: int, high: int) -> set[int]:
+    found = set[int]()
+    for item in text.split(","):
+        values, _, step = item.partition("/")
+        first, _, last = (f"{low}-{high}" if values == "*" else values).partition("-")
+        begin = _number(first)
+        end = _number(last) if last else high if step else begin
+        found |= set(range(begin, end + 1, int(step or 1)))
+    return found
+
+
+def _number(text: str) -> int:
+    return _NAMES[text] if text in _NAMES else int(text)
+
+
+FIRST = 5
+_TEN_YEARS = timedelta(days=3_653)
+_A_DAY = 86_400
+_PREFIXES = re.compile(
+    r"^(?:cd\s+\S+\s*(?:&&|;)\s*|\w+=\S+\s+|(?:sudo|nice|ionice|nohup|exec)(?:\s+-\S+)*\s+)+"
+)
+_SHELLS = ("sh", "bash", "python", "python3", "perl", "ruby", "node", "php", "env")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedJob:
+    """An entry as a job.
+
+    Attributes:
+        call: the call that makes its cadence, as source text.
+    """
+
+    entry: Entry
+    name: str
+    call: str
+    cadence: Cadence
+    runs: tuple[datetime, ...]
+    cron_runs: tuple[datetime, ...]
+
+
+def import_entries(
+    entries: Sequence[Entry], *, tz: str, day_rule: str | None, now: datetime
+) -> tuple[list[ImportedJob], list[Problem]]:
+    """Return the jobs of entries, and the entries that cannot become one.
+
+    Args:
+        entries: of one crontab.
+        tz: the machine's zone.
+        day_rule: how to combine two restricted day fields: ``cron``, ``and`` or ``or``; None to reject them.
+        now: the start of the runs to show.
+    """
+    jobs, problems, names = list[ImportedJob](), list[Problem](), set[str]()
+    for entry in entries:
+        if entry.restricts_both_days and day_rule is None:
+            problems.append(
+                Problem(
+                    entry.line,
+                    f"{entry.schedule!r} restricts both day fields, which cron combines by"
+                    f" {entry.day_rule_of_cron!r}; give --day-rule cron to keep that, or --day-rule and|or",
+                )
+            )
+            continue
+        found = _imported(entry, _name(entry, names), tz, day_rule, now)
+        if isinstance(found, Problem):
+            problems.append(found)
+        else:
+            names.add(found.name)
+            jobs.append(found)
+    return jobs, problems
+
+
+def _imported(entry: Entry, name: str, tz: str, day_rule: str | None, now: datetime) -> ImportedJob | Problem:
+    rule: Literal["and", "or"] | None = None
+    if entry.restricts_both_days:
+        rule = entry.day_rule_of_cron if day_rule == "cron" else "and" if day_rule == "and" else "or"
+    zone = entry.tz or tz
+    try:
+        plain = cron(entry.schedule, day_rule=rule, tz=zone)
+        as_cron = cron(entry.schedule, day_rule=rule, tz=zone, dst="vixie")
+    except InvalidCadence as refused:
+        return Problem(entry.line, f"{refused.problem}; {refused.remedy}")
+    differs = _differ(plain, as_cron, now)
+    cadence = as_cron if differs else plain
+    options = (
+        (f'day_rule="{rule}"', rule),
+        (f'tz="{entry.tz}"', entry.tz),
+        ('dst="vixie"', differs),
+    )
+    words = [f'"{entry.schedule}"', *(text for text, is_given in options if is_given)]
+    expected = cron_runs(entry.schedule, zone, now, day_rule=rule or "cron")
+    return ImportedJob(
+        entry,
+        name,
+        f"cron({', '.join(words)})",
+        cadence,
+        tuple(islice(cadence.between(now, now + _TEN_YEARS * 3), FIRST)),
+        tuple(islice(expected, FIRST)),
+    )
+
+
+def _differ(one: Cadence, other: Cadence, now: datetime) -> bool:
+    """Return whether two cadences differ at a change of the clocks within ten years."""
+    where, at, last = zone_of(one.tz), seconds_of(now), seconds_of(now + _TEN_YEARS)
+    while at < last:
+        at = where.span(at).end
+        before, after = instant_at(at - _A_DAY), instant_at(at + _A_DAY)
+        if before and after and [*one.between(before, after)] != [*other.between(before, after)]:
+            return True
+    return False
+
+
+def _name(entry: Entry, taken: set[str]) -> str:
+    """Return the job's name: after the program that its command runs."""
+    words = _PREFIXES.sub("", entry.command).split()
+    while len(words) > 1 and (words[0].rpartition("/")[2] in _SHELLS or words[0].startswith("-")):
+        words = words[1:]
+    program = (words[0] if words else "").strip("\"'()").rpartition("/")[2].partition(".")[0]
+    base = re.sub(r"[^a-z0-9]+", "-", program.lower()).strip("-")[:40]
+    if not base or not base[0].isalpha():
+        base = f"line-{entry.line}" if not base else f"run-{base}"
+    name, number = f"cron-{base}", 1
+    while name in taken:
+        number += 1
+        name = f"cron-{base}-{number}"
+    return name
+
+
+_MODULE = '''\
+"""Jobs from the crontab {source}.
+
+Each command becomes a function; an exit status other than 0 fails the run. Unlike in cron, a run
+is skipped while the previous one runs, unless its job has overlap="allow".
+{mail}"""
+
+import os
+import subprocess
+
+from duetime import App, cron
+
+app = App(default_tz="{tz}")
+{environments}
+
+def run_command(command: str, variables: dict[str, str] | None = None, text: str = "") -> None:
+    """Run a command as cron does: by the shell, with variables and standard input."""
+    environment = {{**os.environ, **(variables or {{}})}}
+    shell = (variables or {{}}).get("SHELL", "/bin/sh")
+    subprocess.run([shell, "-c", command], input=text, text=True, check=True, env=environment)
+'''
+_MAIL = """
+MAILTO was {to}: such addresses receive notifications of failures, by
+`duetime notifications preferences set`.
+"""
+
+
+def module_text(jobs: Sequence[ImportedJob], *, source: str, tz: str, mail_to: Sequence[str]) -> str:
+    """Return the module's source."""
+    environments = _environments(jobs)
+    assigned = "".join(
+        "\n".join(
+            ["", f"{name} = {{", *(f"    {_text(key)}: {_text(of)}," for key, of in values.items()), "}\n"]
+        )
+        for name, values in environments.items()
+    )
+    mail = _MAIL.format(to=_plain(", ".join(mail_to))) if mail_to else ""
+    head = _MODULE.format(source=_plain(source), tz=tz, mail=mail, environments=assigned)
+    return "\n\n".join([head, *("\n".join(_job_lines(job, environments)) + "\n" for job in jobs)])
+
+
+def _job_lines(job: ImportedJob, environments: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    entry = job.entry
+    yield from (f"# {comment}" for comment in entry.comments)
+    user = f", by the user {entry.user}" if entry.user else ""
+    yield f"# line {entry.line}{user}"
+    yield f'@app.job({job.call}, name="{job.name}")'
+    function = job.name.replace("-", "_")
+    yield f"def {function}{'_' if iskeyword(function) else ''}() -> None:"
+    variables = next((name for name, values in environments.items() if values == entry.variables), "")
+    arguments = [_text(entry.command), *([variables] if variables else [])]
+    if entry.text:
+        arguments.append(f"text={_text(entry.text)}")
+    yield f"    run_command({', '.join(arguments)})"
+
+
+def _environments(jobs: Sequence[ImportedJob]) -> dict[str, Mapping[str, str]]:
+    distinct = list[Mapping[str, str]]()
+    for job in jobs:
+        if job.entry.variables and job.entry.variables not in distinct:
+            distinct.append(job.entry.variables)
+    return {f"VARIABLES{f'_{n}' if n > 1 else ''}": values for n, values in enumerate(distinct, start=1)}
+
+
+def _text(value: str) -> str:
+    """Return a literal in double quotes."""
+    return json.dumps(value, ensure_ascii=not value.isprintable())
+
+
+def _plain(text: str) -> str:
+    return text.replace("\\", "/").replace('"', "'")

@@ -1,122 +1,164 @@
-"""``duetime jobs``: lists and shows jobs of the code and of the tenant."""
+"""The commands of jobs with work of their own: show, history, trigger, register, versions, backfills."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
-from duetime.cli import backfills, job_changes, job_definitions, job_registration, load
-from duetime.cli.arguments import (
-    JOBS,
-    Commands,
-    add_command,
-    add_group,
-    add_job,
-    add_page,
-    client_of,
+from duetime._english import counted
+from duetime.cli.actions import watch_or_print
+from duetime.cli.arguments import fields_of, moment, payload_of
+from duetime.cli.client import Client, client_of
+from duetime.cli.failures import BadUsage
+from duetime.cli.job_text import (
+    DEFINITIONS,
+    HISTORY,
+    OCCURRENCES,
+    definition,
+    draft,
+    in_full,
+    previewed,
+    words,
 )
-from duetime.cli.client import Client
-from duetime.cli.filters import moment, statuses
-from duetime.cli.job_text import accounts, history, in_full, listed
-from duetime.cli.output import pasted, print_json, print_list, print_page
-from duetime.cli.screen import add_watch
+from duetime.cli.output import more, print_content, print_either, print_made, print_page
+from duetime.cli.times import local
 from duetime.clock import SystemClock
 
 # The number of pages read for one list: a filtered page may be short or empty.
 _MOST_PAGES = 20
-
-_TIME = (
-    "A TIME is 2027-06-01T09:00 on this machine's clock, or 2027-06-01T07:00Z,"
-    " or a span from now, such as -2h."
+_FIELDS = (
+    *("type", payload_of, "cadences", "overlap", "catch_up", "precision", "title", "category", "description"),
+    *("failure_threshold", "deadline", "within", "every_success_within", "after", "after_timeout"),
+    *("idempotency_key", "idempotency_ttl"),
 )
-_TO = "and not later than this (default, without --status: now, which leaves out what is to come)"
-
-
-def add_parser(commands: Commands) -> None:
-    """Add the command and its own commands."""
-    verbs = add_group(commands, "jobs", "list, pause and trigger jobs, and register your own")
-    parser = add_command(verbs, "list", list_all, "list them by name: code's, then the tenant's own")
-    add_page(parser)
-    add_watch(parser)
-    help_text = "show all details of a job; with --from or --until, the status of each nominal time"
-    parser = add_command(verbs, "show", show, help_text, _TIME)
-    add_job(parser)
-    _add_window(
-        parser, "list its occurrences from then on (default: 24 h ago)", "and up to then (default: in 24 h)"
-    )
-    add_watch(parser)
-    parser = add_command(verbs, "history", list_runs, "list its runs, newest first", _TIME)
-    add_job(parser)
-    parser.add_argument(
-        "--status",
-        type=statuses,
-        help="only executed, failed, skipped, cancelled, pending or processing runs",
-    )
-    _add_window(parser, "only those whose nominal time is later", _TO)
-    add_page(parser)
-    load.add_parser(verbs)
-    job_changes.add_parsers(verbs)
-    job_registration.add_parsers(verbs)
-    job_definitions.add_parsers(verbs)
-    backfills.add_parsers(verbs)
-
-
-def _add_window(parser: argparse.ArgumentParser, start: str, end: str) -> None:
-    parser.add_argument("--from", dest="start", metavar="TIME", type=moment, help=start)
-    parser.add_argument("--until", metavar="TIME", type=moment, help=end)
-
-
-def list_all(arguments: argparse.Namespace) -> int:
-    """List a page of jobs."""
-    return print_list(arguments, [JOBS], "jobs list", listed, empty="no jobs", scope={"runs": "1"})
 
 
 def show(arguments: argparse.Namespace) -> int:
     """Show one job in full, and the status of its occurrences if requested."""
     client, now = client_of(arguments), SystemClock().now()
-    job, found = client.ask("GET", JOBS, arguments.name), None
-    if arguments.start or arguments.until:
-        query = {"from": arguments.start, "until": arguments.until}
-        found = client.ask("GET", JOBS, arguments.name, "occurrences", query=query)
-    if arguments.json:
-        print_json(job if found is None else {**job, "occurrences": found})
-        return 0
-    print(in_full(job, now))
-    print()
+    job, found = client.ask("GET", "jobs", arguments.name), None
+    if query := fields_of(arguments, ("from", "until")):
+        found = client.ask("GET", "jobs", arguments.name, "occurrences", query=query)
+    lines = [in_full(job, now), ""]
     if found is None:
-        print(f"list its occurrences: duetime jobs show {job['name']} --from -24h --until 24h")
-        return 0
-    print(accounts(found["items"]) if found["items"] else "no occurrence in this window")
+        lines.append(f"list its occurrences: duetime jobs show {job['name']} --from -24h --until 24h")
+        return print_either(arguments, job, lambda: "\n".join(lines))
+    lines.append(OCCURRENCES(found, now))
     if found["next_from"]:
-        given = {"--from": found["next_from"], "--until": arguments.until}
-        print(f"more: duetime jobs show {job['name']} {pasted(arguments, given)}")
-    return 0
+        lines.append(more(arguments, {"from": found["next_from"], "until": arguments.until}))
+    return print_either(arguments, {**job, "occurrences": found}, lambda: "\n".join(lines))
 
 
-def list_runs(arguments: argparse.Namespace) -> int:
-    """List runs of one job."""
-    filters = {"status": arguments.status, "from": arguments.start, "until": arguments.until}
-    page = _runs(client_of(arguments), arguments)
-    command = f"jobs history {arguments.name}"
-    return print_page(arguments, page, command, history, empty="no runs", filters=filters)
-
-
-def _runs(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the requested number of runs, from several pages if a filter makes them short."""
-    items: list[Any] = []
-    cursor = arguments.cursor
-    until = arguments.until or (None if arguments.status else moment("0s"))
+def history(arguments: argparse.Namespace) -> int:
+    """List runs of one job: as many as requested, from several pages if a filter makes them short."""
+    filters = fields_of(arguments, ("status", "from", "until"))
+    usual = {} if arguments.status else {"until": moment("0s")}
+    client, items, cursor = client_of(arguments), list[Any](), arguments.cursor
     for _ in range(_MOST_PAGES):
-        query = {
-            "limit": str(arguments.limit - len(items)),
-            "cursor": cursor,
-            "status": arguments.status,
-            "from": arguments.start,
-            "until": until,
-        }
-        page = client.ask("GET", JOBS, arguments.name, "runs", query=query)
+        query = {**usual, **filters, "limit": str(arguments.limit - len(items)), "cursor": cursor}
+        page = client.ask("GET", "jobs", arguments.name, "runs", query=query)
         items += page["items"]
         cursor = page["next_cursor"]
         if cursor is None or len(items) >= arguments.limit:
             break
-    return {"items": items, "next_cursor": cursor}
+    found = {"items": items, "next_cursor": cursor}
+    return print_page(arguments, found, HISTORY, empty="no runs", filters=filters)
+
+
+def trigger(arguments: argparse.Namespace) -> int:
+    """Run one job now."""
+    client = client_of(arguments)
+    run = client.ask("POST", "jobs", arguments.name, "trigger", body=payload_of(arguments))
+    return watch_or_print(arguments, client, run, f"triggered {arguments.name}: {run['id']}")
+
+
+def register(arguments: argparse.Namespace) -> int:
+    """Register a job and print its next run; with ``--dry-run`` return 1 if it would be rejected."""
+    client, name, body = client_of(arguments), arguments.name, fields_of(arguments, _FIELDS)
+    if retry := fields_of(arguments, ("attempts", "backoff", "jitter", "give_up_after")):
+        body["retry"] = retry
+    if arguments.dry_run:
+        if arguments.trigger:
+            raise BadUsage("--dry-run registers nothing, so nothing runs; leave out --trigger, or --dry-run")
+        sent = {**body, "name": name, "replace": arguments.replace}
+        found = client.ask("POST", "jobs", "draft", body=sent)
+        return print_content(arguments, found, draft) or int(bool(found["problems"]))
+    if arguments.replace:
+        job = client.ask("PUT", "jobs", name, body=body)
+    else:
+        job = client.ask("POST", "jobs", body={**body, "name": name, "trigger": arguments.trigger})
+    next_run = local(job["next_due_at"], SystemClock().now())
+    lines = [f"registered {job['name']}: {words(job)}; next run {next_run}"]
+    if job["run_id"]:
+        lines.append(f"triggered {job['run_id']}")
+    return print_made(arguments, job, lines, "jobs", "show", job["name"])
+
+
+def versions(arguments: argparse.Namespace) -> int:
+    """List the definitions of one job, or show one."""
+    client, path = client_of(arguments), ("jobs", arguments.name, "definitions")
+    if arguments.id is not None:
+        query = {"against": arguments.against}
+        one = client.ask("GET", *path, arguments.id, query=query)
+        return print_content(arguments, one, definition)
+    if arguments.against is not None:
+        raise BadUsage(f"--against compares one definition; use `jobs versions {arguments.name} ID`")
+    return print_content(arguments, client.ask("GET", *path), DEFINITIONS)
+
+
+def roll_back(arguments: argparse.Namespace) -> int:
+    """Roll one job back, unless it changes after this command has read it."""
+    client, body = client_of(arguments), {"definition": arguments.id}
+    etag = client.answer("GET", "jobs", arguments.name).etag
+    job = client.ask("POST", "jobs", arguments.name, "roll-back", body=body, etag=etag)
+    line = f"rolled back {job['name']} to {arguments.id}: {words(job)}; version {job['version']}"
+    return print_made(arguments, job, [line], "jobs", "show", job["name"])
+
+
+def backfill(arguments: argparse.Namespace) -> int:
+    """Begin a backfill, or with ``--dry-run`` print what it would run."""
+    client, path = client_of(arguments), ("jobs", arguments.name, "backfills")
+    span = {"until": moment("0s"), **fields_of(arguments, ("from", "until"))}
+    if arguments.dry_run:
+        query = {**span, "again": "true" if arguments.again else None}
+        return print_content(arguments, client.ask("GET", *path, "preview", query=query), previewed)
+    body = {**span, **fields_of(arguments, ("at_once", "order", "again"))}
+    begun = client.ask("POST", *path, body=body)
+    times = counted(begun["total"], "nominal time", ",")
+    line = f"began backfill {begun['id']}: {times} of {arguments.name}"
+    return print_made(arguments, begun, [line], "jobs", "backfills", arguments.name)
+
+
+def pause_backfill(arguments: argparse.Namespace) -> int:
+    """Pause one backfill."""
+    return _change(arguments, "pause", "paused")
+
+
+def resume_backfill(arguments: argparse.Namespace) -> int:
+    """Resume one backfill."""
+    return _change(arguments, "resume", "resumed")
+
+
+def cancel_backfill(arguments: argparse.Namespace) -> int:
+    """Cancel one backfill."""
+    return _change(arguments, "cancel", "cancelled")
+
+
+def _change(arguments: argparse.Namespace, verb: str, done: str) -> int:
+    client, path = client_of(arguments), ("jobs", arguments.name, "backfills")
+    changed = client.ask("POST", *path, arguments.id or _only(client, arguments.name), verb)
+    still_open = len(changed["open"])
+    rest = f"; {still_open} of its runs have not ended" if still_open else ""
+    return print_content(arguments, changed, lambda *_: f"{done} backfill {changed['id']}{rest}")
+
+
+def _only(client: Client, name: str) -> str:
+    """Return the id of the job's only unfinished backfill."""
+    found = client.ask("GET", "jobs", name, "backfills")["items"]
+    unfinished = [one["id"] for one in found if one["ended_at"] is None]
+    if len(unfinished) != 1:
+        there = (
+            f"the unfinished backfills {', '.join(unfinished)}" if unfinished else "no unfinished backfill"
+        )
+        raise BadUsage(f"{name} has {there}: name one, as `duetime jobs backfills {name}` lists them")
+    return str(unfinished[0])

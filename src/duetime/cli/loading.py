@@ -9,13 +9,12 @@ from inspect import iscoroutinefunction
 from pathlib import Path
 from sysconfig import get_path
 from traceback import walk_tb
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
+from duetime.app import App
 from duetime.cli.failures import BadUsage, CommandFailed
 from duetime.errors import DeclarationError, DuetimeError
-
-if TYPE_CHECKING:  # imported when a command runs: `duetime --help` must be quick
-    from duetime.app import App
+from duetime.lambdas.loading import imported_for, load_app
 
 
 def app_at(where: str) -> App:
@@ -26,8 +25,6 @@ def app_at(where: str) -> App:
         DuetimeError: it is no app, or its declarations are invalid.
         CommandFailed: importing it fails.
     """
-    from duetime.lambdas.loading import load_app  # noqa: PLC0415 - as above
-
     return _imported("app", where, load_app)
 
 
@@ -75,8 +72,6 @@ def _imported(what: str, where: str, load: Callable[[str], Loaded]) -> Loaded:
 
 def _load_function(where: str) -> Callable[[], object]:
     module, _, name = where.partition(":")
-    from duetime.lambdas.loading import imported_for  # noqa: PLC0415 - as above
-
     found = getattr(imported_for(where, module), name, None)
     if not callable(found) or iscoroutinefunction(found):
         raise DeclarationError(

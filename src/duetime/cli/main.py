@@ -8,62 +8,22 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import islice
 
-from duetime.cli import (
-    access,
-    actions,
-    check,
-    completion,
-    cost,
-    diff,
-    doctor,
-    failover,
-    import_crontab,
-    jobs,
-    local,
-    notifications,
-    outbox,
-    preflight,
-    preview,
-    rehearse,
-    restore,
-    runbook,
-    schedule,
-    simulate,
-    tenants,
-    undelivered,
-    verify,
-)
-from duetime.cli.arguments import add_group
-from duetime.cli.command_line import JSON, OF_ACTIONS, expand
-from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected
-from duetime.cli.parser import BAD_USAGE, CommandParser
-from duetime.cli.suggestions import job_meant
+from duetime.cli.arguments import argument, flag
+from duetime.cli.client import client_of
+from duetime.cli.commands import COMMANDS
+from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, did_you_mean
+from duetime.cli.parser import BAD_USAGE, OF_ACTIONS, CommandParser, expand
 from duetime.cli.tables import has_caret, plain, plain_lines
 from duetime.environment import has_variables
 from duetime.errors import DuetimeError
 
 FAILED, INTERRUPTED = 1, 130
+_NOT_FOUND = 404
+# The number of pages of jobs that are read for a suggestion.
+_MOST_PAGES = 10
 
-_COMMANDS = (
-    *(local, outbox, preview, "app"),
-    *(schedule, actions, jobs),
-    *(undelivered, notifications, doctor, tenants),
-    *("deployment", "access", completion),
-)
-"""The commands by task: develop, use, look after, operate. A text is the name of a group."""
-
-_GROUPS = {
-    "app": (
-        "check an app, simulate and compare its jobs, estimate its cost, import a crontab",
-        (check, simulate, diff, cost, import_crontab),
-    ),
-    "deployment": (
-        "rehearse, check, test, restore and fail over a deployment, and its runbook",
-        (preflight, rehearse, verify, restore, failover, runbook),
-    ),
-    "access": ("your identity, granted permissions and the audit trail", (access,)),
-}
 _EPILOG = (
     f"{', '.join(f'`{name}`' for name in OF_ACTIONS)} need no `actions` before them."
     " `duetime help COMMAND` prints a command's help. Exit status: 0 done, 1 failed, 2 bad usage."
@@ -99,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except DuetimeError as error:
         has_lines = isinstance(error, RequestRejected) or has_caret(error)
         message = plain_lines(error) if has_lines else plain(error)
-        meant = job_meant(arguments, error) if isinstance(error, RequestRejected) else ""
+        meant = _job_meant(arguments, error) if isinstance(error, RequestRejected) else ""
         print(f"duetime: {message}{meant}", file=sys.stderr)
         for note in getattr(error, "__notes__", ()):
             print(f"    {plain(note)}", file=sys.stderr)
@@ -125,19 +85,26 @@ class _Version(argparse.Action):
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     root = CommandParser(prog="duetime", description="Run code when it is due.", epilog=_EPILOG)
-    root.add_argument("--version", action=_Version, nargs=0, help="print the version, and exit")
-    root.add_argument(JSON, action="store_true", help="print JSON; also after the command")
+    argument("--version", action=_Version, nargs=0, help="print the version, and exit").add_to(root)
+    flag("--json", "print JSON; also after the command").add_to(root)
     root.set_defaults(run=None)
     commands = root.add_subparsers(title="commands", metavar="COMMAND")
-    for command in _COMMANDS:
-        if isinstance(command, str):
-            help_text, members = _GROUPS[command]
-            group = add_group(commands, command, help_text)
-            for member in members:
-                member.add_parser(group)
-        else:
-            command.add_parser(commands)
+    for command in COMMANDS:
+        command.add_to(commands)
     return root
+
+
+def _job_meant(arguments: argparse.Namespace, rejected: RequestRejected) -> str:
+    """Return a suggestion if the scheduler has no job with the name that the arguments give."""
+    written = getattr(arguments, "name", None) or getattr(arguments, "job", None)
+    if rejected.status != _NOT_FOUND or not written:
+        return ""
+    try:
+        pages = [*islice(client_of(arguments).pages("jobs", query={"limit": "100"}), _MOST_PAGES)]
+    except CommandFailed:  # the first failure is the one to print
+        return ""
+    known = [job["name"] for page in pages for job in page["items"]]
+    return "" if written in known else did_you_mean(written, known)
 
 
 def _complete(command_line: argparse.ArgumentParser) -> None:

@@ -7,17 +7,15 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from duetime._english import counted
-from duetime.cli.action_text import listed
-from duetime.cli.arguments import client_of
-from duetime.cli.client import Client, Json
+from duetime.cli.action_text import LIST
+from duetime.cli.arguments import Filters
+from duetime.cli.client import Client, Json, client_of
 from duetime.cli.failures import BadUsage, RequestRejected
-from duetime.cli.filters import Filters
 from duetime.cli.output import print_content, print_json
-from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import plain
+from duetime.cli.terminal import ProgressBar
 from duetime.cli.watch import all_executed, ends, follow
 from duetime.clock import SystemClock
 
@@ -47,14 +45,6 @@ class _Sum:
 
     def document(self, *, dry_run: bool) -> Json:
         return {"changed": self.changed, "left": self.left, "next_cursor": None, "dry_run": dry_run}
-
-
-def add_many(parser: argparse.ArgumentParser) -> None:
-    """Add ``--dry-run`` and ``--yes``."""
-    parser.add_argument(
-        "--dry-run", action="store_true", help="change nothing; print the number and the first of them"
-    )
-    parser.add_argument("--yes", action="store_true", help="skip the confirmation")
 
 
 def change(arguments: argparse.Namespace, verb: BulkVerb, filters: Filters) -> int:
@@ -147,15 +137,8 @@ def agreed(client: Client, verb: BulkVerb, filters: Filters) -> Filters | None:
 
 
 def _steps(client: Client, verb: BulkVerb, filters: Filters, *, dry_run: bool) -> Iterator[Json]:
-    body: dict[str, Any] = {**filters, "limit": _STEP, "dry_run": dry_run}
-    while True:
-        step = client.ask("POST", "actions", verb.name, body=body)
-        yield step
-        if step["next_cursor"] is None:
-            return
-        body["cursor"] = step["next_cursor"]
-        if step["created_until"] is not None:
-            body["created_until"] = step["created_until"]
+    body = {**filters, "limit": _STEP, "dry_run": dry_run}
+    return client.steps("actions", verb.name, body=body)
 
 
 def _matching(client: Client, verb: BulkVerb, filters: Filters) -> _Sum:
@@ -170,7 +153,7 @@ def _shown(verb: BulkVerb, found: _Sum, now: datetime) -> str:
         return f"no actions to {verb.name}"
     more = f", the first {FIRST}" if len(found.changed) > FIRST else ""
     heading = f"would {verb.name} {counted(len(found.changed), 'action')}{more}"
-    return f"{heading}:\n{listed(found.changed[:FIRST], now)}"
+    return f"{heading}:\n{LIST(found.changed[:FIRST], now)}"
 
 
 def _summary(verb: BulkVerb, done: _Sum) -> Iterator[str]:

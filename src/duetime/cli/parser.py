@@ -1,18 +1,87 @@
-"""The parser of commands: bad usage in one line, and a suggestion for a misspelt word."""
+"""What a command is, and the parser of commands: bad usage in one line, suggestions for misspelt words."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib import import_module
 from itertools import takewhile
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
-from duetime.cli.suggestions import did_you_mean
+from duetime.cli.arguments import CONNECTION, Argument, OneOf, Section, flag
+from duetime.cli.failures import did_you_mean
 from duetime.cli.tables import plain
+from duetime.cli.terminal import redraw
 
 BAD_USAGE = 2
 """The exit status of bad usage."""
+
+JSON = "--json"
+OF_ACTIONS = ("why", "pause", "resume", "pauses", "limits")
+"""Commands of the group ``actions`` that need no group before them."""
+
+_LIMITS = ["actions", "limits"]
+"""A group that lists if no command follows."""
+
+_WATCH = flag("--watch", "in a terminal, refresh every 2 s until interrupted")
+
+Run: TypeAlias = Callable[[argparse.Namespace], int]
+"""Runs a command, and returns its exit status."""
+
+
+class Command(NamedTuple):
+    """One command: its name, its help, what runs it, and its arguments."""
+
+    name: str
+    help: str
+    run: Run | str
+    """A function, or the module and the name of one that is imported when the command runs."""
+    arguments: Sequence[Argument | OneOf | Section] = ()
+    description: str | None = None
+    calls: bool = True
+    """Whether it calls a scheduler, and so has the options of a connection."""
+    redraws: bool = False
+    """Whether ``--watch`` runs it again and again in a terminal."""
+
+    def add_to(self, commands: argparse._SubParsersAction[CommandParser]) -> None:
+        """Add the command to others."""
+        aliases = ["ls"] if self.name == "list" else []
+        parser = commands.add_parser(self.name, aliases=aliases, help=self.help, description=self.description)
+        for one in (
+            *(CONNECTION if self.calls else ()),
+            *self.arguments,
+            *([_WATCH] if self.redraws else []),
+        ):
+            one.add_to(parser)
+        parser.set_defaults(run=partial(_run, self), command=parser.prog)
+
+
+class Group(NamedTuple):
+    """A command that has commands of its own."""
+
+    name: str
+    help: str
+    commands: Sequence[Command | Group]
+
+    def add_to(self, commands: argparse._SubParsersAction[CommandParser]) -> None:
+        """Add the group, and its commands."""
+        parser = commands.add_parser(self.name, help=self.help)
+        members = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+        for member in self.commands:
+            member.add_to(members)
+
+
+def _run(command: Command, arguments: argparse.Namespace) -> int:
+    """Run a command, with ``--watch`` of one that redraws until it is interrupted."""
+    run = command.run
+    if isinstance(run, str):
+        module, _, name = run.partition(".")
+        run = getattr(import_module(f"duetime.cli.{module}"), name)
+    if not (command.redraws and arguments.watch):
+        return int(run(arguments))
+    return redraw(run, arguments)
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -68,3 +137,26 @@ class CommandParser(argparse.ArgumentParser):
         raise argparse.ArgumentError(
             action, f"invalid choice: {value!r} (choose from {', '.join(map(repr, known))}){meant}"
         )
+
+
+def expand(words: Sequence[str]) -> list[str]:
+    """Return the words as the parser reads them."""
+    found = json_at_end(words)
+    if found[:1] == ["help"]:
+        found = [*found[1:], "--help"]
+    if found[:1] and found[0] in OF_ACTIONS:
+        found = ["actions", *found]
+    if found[:2] == _LIMITS and _begins_with_option(found[2:]):
+        found = [*_LIMITS, "list", *found[2:]]
+    return found
+
+
+def _begins_with_option(words: Sequence[str]) -> bool:
+    return not words or (words[0].startswith("-") and words[0] not in {"-h", "--help"})
+
+
+def json_at_end(words: Sequence[str]) -> list[str]:
+    """Return the words with ``--json`` after the others, where the command itself reads it."""
+    end = words.index("--") if "--" in words else len(words)
+    before = [word for word in words[:end] if word != JSON]
+    return [*before, *[JSON] * (len(before) < end), *words[end:]]

@@ -2,73 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import argparse
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from duetime import cadence as cadences
+from duetime.cadence import Cadence, LocalOccurrence, Preview
 from duetime.cli.failures import BadUsage
+from duetime.cli.output import print_either
 from duetime.cli.tables import table
 from duetime.clock import SystemClock
 
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
-
-    from duetime.cadence import Cadence, LocalOccurrence, Preview
-
 _COUNT, _MOST = 10, 10_000
-
-
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command ``preview`` to the others."""
-    parser = subparsers.add_parser(
-        "preview",
-        help="show when a cadence is due, and the effect of clock changes",
-        description='A cron expression, or another cadence in words: "30 2 * * *", "daily 09:00",'
-        ' "every 10m window=09:00-17:00". With --in,'
-        " an RRULE or a calendar event of systemd.",
-    )
-    parser.add_argument(
-        "cadence", metavar="EXPR", nargs="+", help="a cron expression, or a cadence in words, in quotes"
-    )
-    parser.add_argument(
-        "--tz", metavar="ZONE", help="the IANA zone of a cadence that names none (default: UTC)"
-    )
-    parser.add_argument(
-        "--from",
-        dest="start",
-        metavar="WHEN",
-        help="the start: a date, a local time or an instant (default: now)",
-    )
-    parser.add_argument("--until", metavar="WHEN", help="the end")
-    parser.add_argument(
-        "--count",
-        type=int,
-        metavar="N",
-        help=f"the maximum number (default: {_COUNT}, or with --until {_MOST})",
-    )
-    parser.add_argument(
-        "--day-rule", choices=("and", "or"), help="how a cron combines two restricted day fields"
-    )
-    parser.add_argument(
-        "--dst", choices=("cronos", "vixie", "eventbridge"), help="the rule for clock changes"
-    )
-    parser.add_argument(
-        "--in",
-        dest="read_as",
-        choices=("rrule", "systemd"),
-        help="the language of EXPR, instead of duetime's",
-    )
-    parser.add_argument(
-        "--as",
-        dest="written_as",
-        choices=("rrule", "systemd"),
-        help="print the cadence in this language, and nothing else; an RRULE begins at --from",
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,8 +30,7 @@ def run(args: argparse.Namespace) -> int:
             return 0
     except cadences.InvalidCadence as refused:
         raise BadUsage(str(refused)) from None
-    print(json.dumps(_as_json(preview), indent=2) if args.json else _as_table(preview))
-    return 0
+    return print_either(args, _as_json(preview), lambda: _as_table(preview))
 
 
 def _translated(preview: Preview, args: argparse.Namespace) -> str:
@@ -166,19 +111,20 @@ def _as_json(preview: Preview) -> dict[str, object]:
         "name": cadence.name,
         "description": cadence.describe(),
         "tz": cadence.tz,
-        "occurrences": [_row_as_json(row) for row in preview.occurrences],
+        "occurrences": [row_as_json(row) for row in preview.occurrences],
         "wakes": [{"expression": wake.expression, "tz": wake.tz} for wake in cadence.wakes()],
         "disagreements": preview.disagreements,
         "second_opinion": preview.second_opinion,
-        "changes": [_row_as_json(row) for row in preview.changes],
+        "changes": [row_as_json(row) for row in preview.changes],
         "notes": preview.notes,
     }
 
 
-def _row_as_json(row: LocalOccurrence) -> dict[str, object]:
+def row_as_json(row: LocalOccurrence) -> dict[str, object]:
+    """Return an occurrence, or a gap of the clocks, as JSON."""
     return {
         "at": None if row.at is None else _zulu(row.at),
-        "local": _local(row),
+        "local": local_text(row),
         "mark": row.mark,
         "note": row.words,
     }
@@ -218,7 +164,8 @@ def _shown(row: LocalOccurrence) -> str:
     return f"{row.local:%a %Y-%m-%d %H:%M:%S} {_offset(row.offset)}"
 
 
-def _local(row: LocalOccurrence) -> str:
+def local_text(row: LocalOccurrence) -> str:
+    """Return the local time of an occurrence with its offset."""
     return f"{row.local.isoformat()}{_offset(row.offset)}"
 
 

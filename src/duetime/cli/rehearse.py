@@ -9,13 +9,10 @@ import threading
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
-from duetime.cli.arguments import Commands
 from duetime.cli.failures import CommandFailed
-
-if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
-    from duetime.rehearsal.rehearse import Rehearsal
+from duetime.rehearsal import emulator
+from duetime.rehearsal.rehearse import CdkApp, Rehearsal
 
 _ENDS = (signal.SIGINT, signal.SIGTERM)
 _TRY = """
@@ -35,30 +32,6 @@ _SIGNED = """duetime access whoami          # signed with the key in that file, 
 _WITHOUT_API = "# the deployment has no API: schedule by Scheduler.from_env(tenant_id=…, actor=…)"
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "rehearse",
-        help="deploy a CDK app onto an emulator of AWS on this machine",
-        description="Deploy the CDK app of this directory onto an emulator of AWS (ministack) on 127.0.0.1,"
-        " print how to call it, and keep it up until Ctrl-C. No account is used. It needs Node and CDK's"
-        " command line (npm install aws-cdk@2), but no Docker. The emulator checks no rights.",
-    )
-    add = parser.add_argument
-    add("--cdk-app", metavar="COMMAND", help='runs the CDK app, such as "python app.py" (default: cdk.json)')
-    add("--stack", metavar="NAME", help="the stack to deploy (default: all)")
-    add("--port", type=int, default=0, metavar="N", help="the emulator's port; 0 takes any (default: 0)")
-    add(
-        "-c",
-        "--context",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a value of the CDK context, such as duetime:lease=60; may be repeated",
-    )
-    parser.set_defaults(run=run)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Deploy, and wait for a signal."""
     if find_spec("ministack") is None:
@@ -76,9 +49,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _rehearse(arguments: argparse.Namespace) -> None:
-    from duetime.rehearsal import emulator  # noqa: PLC0415 - `duetime --help` must be quick
-    from duetime.rehearsal.rehearse import CdkApp  # noqa: PLC0415 - as above
-
     app = CdkApp(Path.cwd(), arguments.cdk_app, arguments.stack, arguments.context)
     with TemporaryDirectory(prefix="duetime-rehearsal-") as made:
         working = Path(made)

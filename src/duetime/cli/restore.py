@@ -8,104 +8,38 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from duetime import instant as instants
 from duetime._english import counted
-from duetime.cli.arguments import Commands, add_group, instant
+from duetime.aws.function_logs import settings_of_deployment
 from duetime.cli.failures import BadUsage
-from duetime.cli.output import print_json
-from duetime.cli.pager import print_long
-from duetime.cli.progress import ProgressBar
-from duetime.cli.tables import facts, plain, table
-
-if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
-    from duetime.model.action import Action
-    from duetime.restore.report import DoubtfulRow, RestoreReport
-    from duetime.restore.restore import HeldRows, Restore
-    from duetime.settings import Settings
-
-_SHOWN = 50
-"""The number of lines of a list in text; --json has all."""
-
-_VERDICTS = ("ended", "changed", "due")
+from duetime.cli.output import print_either
+from duetime.cli.tables import facts, plain, section, table
+from duetime.cli.terminal import ProgressBar
+from duetime.clock import SystemClock
+from duetime.model.action import Action
+from duetime.restore.report import DoubtfulRow, RestoreReport
+from duetime.restore.restore import HeldRows, Restore, verdict_of
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the commands."""
-    group = add_group(commands, "restore", "adopt a restored table, and decide what runs again")
-    report = group.add_parser(
-        "report",
-        help="compare a restored table with the evidence, and change nothing",
-        description="Compare a restored table with all evidence about the time since its restore point.",
-    )
-    adopt = group.add_parser(
-        "adopt",
-        help="adopt restored tables, and hold rows that may run twice",
-        description="Adopt restored tables while the global switch is off: hold rows that may have run since"
-        " the restore point, reconcile jobs, timers and schedules with the rows, and enable stream, time to"
-        " live, point-in-time recovery and protection. It prints the report; a repeat is safe.",
-    )
-    for parser, run in ((report, _report), (adopt, _adopt)):
-        _add_deployment(parser)
-        add = parser.add_argument
-        add("--jobs", default="", metavar="TABLE", help="the restored jobs table")
-        add(
-            "--restored-to",
-            type=instant,
-            metavar="TIME",
-            help="the time of their rows (default: DynamoDB's record)",
-        )
-        add("--no-logs", action="store_true", help="do not read the functions' logs as evidence")
-        parser.set_defaults(run=run)
-    listed = group.add_parser("list", aliases=["ls"], help="list the held rows, each with its evidence")
-    _add_deployment(listed)
-    _add_choice(listed)
-    listed.set_defaults(run=_list)
-    for name, about, run in (
-        ("run", "let held rows run: at their nominal times, or now if these have passed", _run),
-        ("done", "mark held rows as done: they are skipped, and never run", _done),
-    ):
-        parser = group.add_parser(name, help=about)
-        _add_deployment(parser)
-        _add_choice(parser)
-        parser.add_argument("--all", action="store_true", help="all held rows")
-        parser.add_argument("--dry-run", action="store_true", help="list them, and change nothing")
-        parser.set_defaults(run=run)
-
-
-def _add_deployment(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--prefix", default="duetime-", help="the deployment's prefix (default: duetime-)")
-    add("--actions", default="", metavar="TABLE", help="the restored actions table")
-    add("--json", action="store_true", help="print JSON")
-
-
-def _add_choice(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("ids", nargs="*", metavar="ID", help="ids of held rows, or TENANT/ID where two tenants share an id")
-    add("--verdict", choices=_VERDICTS, help="held rows with this verdict")
-    add("--job", metavar="NAME", help="held runs of this job")
-
-
-def _report(arguments: argparse.Namespace) -> int:
+def report(arguments: argparse.Namespace) -> int:
+    """Compare a restored table with the evidence."""
     with ProgressBar("read the evidence"):
-        report = _restore(arguments).report()
-    return _print_report(arguments, report)
+        found = _restore(arguments).report()
+    return _print_report(arguments, found)
 
 
-def _adopt(arguments: argparse.Namespace) -> int:
+def adopt(arguments: argparse.Namespace) -> int:
+    """Adopt restored tables."""
     with ProgressBar("adopt"):
-        report = _restore(arguments).adopt()
-    return _print_report(arguments, report)
+        found = _restore(arguments).adopt()
+    return _print_report(arguments, found)
 
 
 def _restore(arguments: argparse.Namespace) -> Restore:
-    from duetime.clock import SystemClock  # noqa: PLC0415 - as above
-    from duetime.restore.restore import Restore  # noqa: PLC0415 - as above
-
     point = arguments.restored_to
     return Restore(
-        _deployed(arguments),
+        settings_of_deployment(arguments.prefix),
         SystemClock(),
         actions=arguments.actions,
         jobs=arguments.jobs,
@@ -114,38 +48,26 @@ def _restore(arguments: argparse.Namespace) -> Restore:
     )
 
 
-def _deployed(arguments: argparse.Namespace) -> Settings:
-    from duetime.aws import clients  # noqa: PLC0415 - as above
-    from duetime.aws.function_logs import deployed_settings  # noqa: PLC0415 - as above
-
-    return deployed_settings(clients.functions(), arguments.prefix)
-
-
 def _held(arguments: argparse.Namespace) -> HeldRows:
-
-    from duetime.clock import SystemClock  # noqa: PLC0415 - as above
-    from duetime.restore.restore import HeldRows  # noqa: PLC0415 - as above
-
-    settings = _deployed(arguments)
+    settings = settings_of_deployment(arguments.prefix)
     chosen = settings.with_made(actions_table=arguments.actions or settings.made.actions_table)
     return HeldRows(chosen, SystemClock())
 
 
-def _list(arguments: argparse.Namespace) -> int:
+def list_held(arguments: argparse.Namespace) -> int:
+    """List the held rows."""
     held = _held(arguments).list()
     rows = _chosen(arguments, held)
-    if arguments.json:
-        print_json([_row_json(row) for row in rows])
-    else:
-        print_long(_listed(rows, held))
-    return 0
+    return print_either(arguments, [*map(_row_json, rows)], lambda: _listed(rows, held), is_long=True)
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def run_again(arguments: argparse.Namespace) -> int:
+    """Let held rows run."""
     return _decide(arguments, "run again", lambda held, rows: held.run_again(rows))
 
 
-def _done(arguments: argparse.Namespace) -> int:
+def mark_done(arguments: argparse.Namespace) -> int:
+    """Mark held rows as done."""
     return _decide(arguments, "done", lambda held, rows: held.mark_done(rows))
 
 
@@ -158,19 +80,13 @@ def _decide(
     before = held.list()
     rows = _chosen(arguments, before)
     count = len(rows) if arguments.dry_run else decide(held, rows)
-    if arguments.json:
-        print_json({"rows": [_row_json(row) for row in rows], "changed": 0 if arguments.dry_run else count})
-    elif arguments.dry_run:
-        print_long(_listed(rows, before))
-    else:
-        left = len(held.list())
-        print(f"{count} {word}, {left} still held")
-    return 0
+    content = {"rows": [*map(_row_json, rows)], "changed": 0 if arguments.dry_run else count}
+    if arguments.dry_run:
+        return print_either(arguments, content, lambda: _listed(rows, before), is_long=True)
+    return print_either(arguments, content, lambda: f"{count} {word}, {len(held.list())} still held")
 
 
 def _chosen(arguments: argparse.Namespace, rows: Sequence[Action]) -> Sequence[Action]:
-    from duetime.restore.restore import verdict_of  # noqa: PLC0415 - as above
-
     chosen = [
         row
         for row in rows
@@ -192,8 +108,6 @@ def _chosen(arguments: argparse.Namespace, rows: Sequence[Action]) -> Sequence[A
 
 
 def _row_json(row: Action) -> dict[str, object]:
-    from duetime import instant as instants  # noqa: PLC0415 - as above
-
     return {
         "tenant_id": row.tenant_id,
         "id": row.id,
@@ -220,11 +134,7 @@ def _held_table(rows: Sequence[Action]) -> str:
 
 
 def _print_report(arguments: argparse.Namespace, report: RestoreReport) -> int:
-    if arguments.json:
-        print_json(report.to_json())
-    else:
-        print_long(_as_text(report, arguments))
-    return 0
+    return print_either(arguments, report.to_json(), lambda: _as_text(report, arguments), is_long=True)
 
 
 def _as_text(report: RestoreReport, arguments: argparse.Namespace) -> str:
@@ -232,19 +142,19 @@ def _as_text(report: RestoreReport, arguments: argparse.Namespace) -> str:
     parts = [
         facts(
             f"restored to {report.restored_to:%Y-%m-%dT%H:%M:%SZ}, {minutes} ago",
-            [
-                *((f"{kind} table", name) for kind, name in report.tables.items()),
-                *report.sources.items(),
-                *(
-                    (f"{kind}: enabled", ", ".join(done) or "nothing new")
+            {
+                **{f"{kind} table": name for kind, name in report.tables.items()},
+                **report.sources,
+                **{
+                    f"{kind}: enabled": ", ".join(done) or "nothing new"
                     for kind, done in report.enabled.items()
-                ),
-            ],
+                },
+            },
         )
     ]
     heads = ["VERDICT", "TENANT", "ID", "TYPE", "NOMINAL TIME", "EVIDENCE"]
     parts.append(
-        _section(
+        section(
             f"rows that may double: {len(report.doubtful)}", heads, [_doubt(row) for row in report.doubtful]
         )
     )
@@ -254,23 +164,16 @@ def _as_text(report: RestoreReport, arguments: argparse.Namespace) -> str:
     ]
     still_open = sum(action.is_open for action in report.lost)
     title = f"actions that are not in the table: {len(lost)}; without a sign that they ended: {still_open}"
-    parts.append(_section(title, ["TENANT", "ID", "TYPE", "DUE", "EVIDENCE"], lost))
+    parts.append(section(title, ["TENANT", "ID", "TYPE", "DUE", "EVIDENCE"], lost))
     jobs = [
         [job.ref.tenant_id, job.ref.name, str(job.unknown), "; ".join(job.notes) or "-"]
         for job in report.jobs
     ]
-    parts.append(_section(f"jobs to check: {len(jobs)}", ["TENANT", "JOB", "UNKNOWN TIMES", "NOTES"], jobs))
+    parts.append(section(f"jobs to check: {len(jobs)}", ["TENANT", "JOB", "UNKNOWN TIMES", "NOTES"], jobs))
     parts.append(f"rows that run when they are due: {report.unchanged}; held before: {report.held}")
     if report.enabled:
         parts.append(_next_steps(report, arguments))
     return "\n\n".join(parts)
-
-
-def _section(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    if not rows:
-        return title
-    more = f"\nand {len(rows) - _SHOWN} more; --json has all" if len(rows) > _SHOWN else ""
-    return f"{title}\n{table(heads, rows[:_SHOWN])}{more}"
 
 
 def _doubt(doubtful: DoubtfulRow) -> list[str]:

@@ -7,29 +7,10 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from duetime.cli.arguments import Commands
-from duetime.cli.failures import BadUsage
+from duetime.cli.failures import BadUsage, did_you_mean
 from duetime.cli.output import print_content
-from duetime.cli.suggestions import did_you_mean
 
 _HEADING = re.compile(r"^(#{2,3} .+)$", re.MULTILINE)
-
-
-def add_parser(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "runbook",
-        help="print a section of the runbook, such as one that an alarm names",
-        description="Print a section of the runbook: what to check, and what to do. It calls no scheduler.",
-    )
-    parser.add_argument(
-        "section",
-        nargs="?",
-        metavar="SECTION",
-        help="such as dead-letters, or the heading; without it, the sections are listed",
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from duetime.cli.arguments import client_of, seconds
-from duetime.cli.client import Client, Json
+from duetime.cli.arguments import Filters
+from duetime.cli.client import Client, Json, client_of
 from duetime.cli.failures import BadUsage
-from duetime.cli.filters import Filters
 from duetime.cli.many import BulkVerb, agreed
 from duetime.cli.output import print_json
-from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import plain
+from duetime.cli.terminal import ProgressBar
 from duetime.cli.watch import OPEN, PAUSE
 from duetime.clock import SystemClock
 from duetime.model.error_pattern import error_pattern
@@ -90,21 +89,6 @@ class _Stage:
             yield f"  another error {action['id']}: {plain(_error(action))}"
         for action in self.left[:_FIRST]:
             yield f"  left {action['id']}: {plain(action['reason'])}"
-
-
-def add_staged(parser: argparse.ArgumentParser) -> None:
-    """Add ``--staged`` and ``--stage-wait``."""
-    parser.add_argument(
-        "--staged",
-        action="store_true",
-        help="redrive one, then ten, then all; stop when the same error comes back",
-    )
-    parser.add_argument(
-        "--stage-wait",
-        metavar="SPAN",
-        type=seconds,
-        help="how long a stage waits for its actions: 30s, 10m, 2h (default: 10m)",
-    )
 
 
 def redrive_staged(arguments: argparse.Namespace, verb: BulkVerb, filters: Filters) -> int:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from duetime.cli.times import both
 
 _STYLES: Mapping[str, str] = {
     "pending": "cyan",
@@ -27,6 +32,9 @@ _STYLES: Mapping[str, str] = {
 }
 # The width, in characters, of a table that a file or another program reads: no cell is folded.
 _UNLIMITED = 1_000_000
+_BAR = 30
+_SHOWN = 50
+"""The rows of a section."""
 
 
 def plain(text: object) -> str:
@@ -88,6 +96,61 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
-def facts(head: str, values: Iterable[tuple[str, object]]) -> str:
-    """Return a heading with one line for each named value below."""
-    return "\n".join([head, *(f"  {name:<14}  {plain(value)}" for name, value in values)])
+def section(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table with a title, cut after its first rows; without rows the title alone."""
+    if not rows:
+        return title
+    more = f"\nand {len(rows) - _SHOWN} more; --json has all" if len(rows) > _SHOWN else ""
+    return f"{title}\n{table(heads, rows[:_SHOWN])}{more}"
+
+
+def facts(head: str, values: Mapping[str, object]) -> str:
+    """Return a heading with a line for each named value below, or each of a list; empty ones are left out."""
+    lines = (
+        f"  {name:<14}  {plain(one)}"
+        for name, value in values.items()
+        for one in (value if isinstance(value, list) else [value])
+        if one is not None and one is not False and one != ""
+    )
+    return "\n".join([head, *lines])
+
+
+Cell: TypeAlias = str | Callable[[Mapping[str, Any], datetime], object]
+"""A field of an item, which is empty if it is None, or a text that is made of the item at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Draws the items of an answer as a table: the cell of each head."""
+
+    columns: Mapping[str, Cell]
+    empty: str = ""
+    """Printed instead of a table without rows."""
+
+    def __call__(self, found: Mapping[str, Any] | Sequence[Mapping[str, Any]], now: datetime) -> str:
+        """Return the table."""
+        items = found["items"] if isinstance(found, Mapping) else found
+        rows = [[_drawn(cell, item, now) for cell in self.columns.values()] for item in items]
+        return table([*self.columns], rows) if rows or not self.empty else self.empty
+
+
+def _drawn(cell: Cell, item: Mapping[str, Any], now: datetime) -> str:
+    value = item[cell] if isinstance(cell, str) else cell(item, now)
+    return "" if value is None else str(value)
+
+
+def when(name: str) -> Cell:
+    """Return the cell of an instant, with its distance from now."""
+    return lambda item, now: both(item[name], now)
+
+
+def dashed(name: str) -> Cell:
+    """Return the cell of a field that may be empty."""
+    return lambda item, _now: item[name] or "-"
+
+
+def bar(done: int, total: int, *, of_none: int = 100) -> str:
+    """Return a bar with the percentage that is done, `of_none` without anything to do."""
+    share = 100 * done // total if total else of_none
+    filled = _BAR * share // 100
+    return f"[{'#' * filled}{'.' * (_BAR - filled)}] {share} %"

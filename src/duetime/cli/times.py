@@ -50,12 +50,17 @@ def relative(instant: datetime, now: datetime) -> str:
     return f"in {span(ahead)}" if ahead > timedelta(0) else f"{span(ahead)} ago"
 
 
+def to_second(instant: datetime) -> str:
+    """Return ``2027-06-01T07:00:00Z``."""
+    return f"{instant:%Y-%m-%dT%H:%M:%SZ}"
+
+
 def both(written: str | None, now: datetime) -> str:
     """Return ``2027-06-01T07:00:00Z (in 3 s)``, or a dash without an instant."""
     if written is None:
         return "-"
     instant = datetime.fromisoformat(written)
-    return f"{instant:%Y-%m-%dT%H:%M:%SZ} ({relative(instant, now)})"
+    return f"{to_second(instant)} ({relative(instant, now)})"
 
 
 def local(written: str | None, now: datetime) -> str:

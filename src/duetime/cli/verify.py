@@ -5,20 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duetime._english import counted
-from duetime.cli.arguments import Commands, add_command, client_of
+from duetime.cli.client import client_of
+from duetime.cli.exchange import exchange, is_loopback
 from duetime.cli.failures import BadUsage, NoResponse
-from duetime.cli.output import print_json
-from duetime.cli.progress import ProgressBar
+from duetime.cli.output import print_either
 from duetime.cli.tables import facts, plain, table
+from duetime.cli.terminal import ProgressBar
 from duetime.clock import SystemClock
-
-if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
-    from duetime.verify.measures import Measures
-    from duetime.verify.trial import Result
-    from duetime.verify.verify import Verification
+from duetime.verify.measures import Measures
+from duetime.verify.pages import check_pages
+from duetime.verify.trial import Result
+from duetime.verify.verify import Options, Verification, Verify
 
 _BAR = 40
 """The longest bar of the histogram, in characters."""
@@ -29,36 +29,8 @@ _CHAOS = (
 )
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        "verify",
-        run,
-        "test the deployment end to end with probes, and measure it",
-        "Schedule probes, which every worker runs beside the app's actions, and compare their runs with"
-        " duetime's promises: about half a minute. It needs the permissions actions:read, actions:manage and"
-        " system. Metrics, alarms and events leave probes out; their rows are removed after an hour,"
-        " one that is cancelled before its run after the retention. Exit status 1: a check failed.",
-    )
-    add = parser.add_argument
-    add("--far", action="store_true", help="also a probe with a timer: a quarter of an hour")
-    add("--chaos", action="store_true", help="also end a worker's process; its other runs are repeated")
-    add("--yes", action="store_true", help="with --chaos: without confirmation")
-    add("--notify", action="store_true", help="also send a failure and an alarm to their recipients")
-    add(
-        "--prefix",
-        metavar="PREFIX",
-        help="with --notify: the deployment's prefix, whose alarms are checked with your AWS credentials"
-        " (default: duetime-; none on this machine's cloud)",
-    )
-    add("--console", metavar="URL", help="the console's address (default: the API's, if it has a console)")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Verify, and print the results; return 1 if a check failed."""
-    from duetime.verify.verify import Options, Verify  # noqa: PLC0415 - `duetime --help` must be quick
-
     if arguments.chaos and not arguments.yes:
         _confirm()
     client = client_of(arguments)
@@ -66,13 +38,13 @@ def run(arguments: argparse.Namespace) -> int:
     with ProgressBar("verify") as bar:
         verify = Verify(client, SystemClock(), options, bar.note if sys.stderr.isatty() else _ignore)
         verification = verify(_further(arguments, client.url, client.prefix, verify.run_id))
-    if arguments.json:
-        print_json(_as_json(client.url, verification))
-    else:
-        print(f"{client.url}, correlation id {verification.run_id}\n")
-        print(_checks(verification.results))
-        print(f"\n{_measured(verification.measures)}")
-    return 0 if verification.is_ok else 1
+    parts = (
+        f"{client.url}, correlation id {verification.run_id}",
+        _checks(verification.results),
+        _measured(verification.measures),
+    )
+    content = _as_json(client.url, verification)
+    return print_either(arguments, content, lambda: "\n\n".join(parts)) or int(not verification.is_ok)
 
 
 def _confirm() -> None:
@@ -90,8 +62,6 @@ def _further(
     arguments: argparse.Namespace, url: str, prefix: str, run_id: str
 ) -> list[Callable[[], list[Result]]]:
     """Return the checks beside the probes: pages and alarms."""
-    from duetime.cli.exchange import exchange, is_loopback  # noqa: PLC0415 - as above
-    from duetime.verify.pages import check_pages  # noqa: PLC0415 - as above
 
     def fetch(address: str) -> tuple[int, bytes]:
         try:
@@ -141,12 +111,12 @@ def _measured(measured: Measures) -> str:
         False: "at whole seconds, so workers wait longer",
         None: "not measured",
     }
-    values = [
-        *((name, _ahead(bounds)) for name, bounds in clocks.items()),
-        ("cold starts", f"{measured.cold_starts}{_at_most(measured.cold_lateness)}"),
-        ("delays of SQS", f"end {phases[measured.delays_in_phase]}{_after(measured.delay_excess)}"),
-        ("timers", _timer(measured.timer_lateness)),
-    ]
+    values = {
+        **{name: _ahead(bounds) for name, bounds in clocks.items()},
+        "cold starts": f"{measured.cold_starts}{_at_most(measured.cold_lateness)}",
+        "delays of SQS": f"end {phases[measured.delays_in_phase]}{_after(measured.delay_excess)}",
+        "timers": _timer(measured.timer_lateness),
+    }
     return f"{_histogram(measured)}\n\n{facts('measured', values)}"
 
 

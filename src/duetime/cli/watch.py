@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -11,8 +10,8 @@ from duetime.cli.action_text import progress
 from duetime.cli.client import Client, Json
 from duetime.cli.failures import CommandFailed
 from duetime.cli.output import print_json
-from duetime.cli.progress import ProgressBar
 from duetime.cli.tables import plain
+from duetime.cli.terminal import ProgressBar
 from duetime.clock import Clock
 
 OFTEN, SELDOM = timedelta(seconds=0.5), timedelta(seconds=10)
@@ -28,27 +27,20 @@ OPEN = {"pending", "processing"}
 _FIRST = 10
 
 
-def add_wait(parser: argparse.ArgumentParser) -> None:
-    """Add ``--watch``."""
-    parser.add_argument(
-        "--watch",
-        action="store_true",
-        help="wait until the actions are done; exit with 0 if all were executed",
-    )
-
-
 def watch(client: Client, action: Json, clock: Clock, *, as_json: bool) -> int:
-    """Print each change until the action is settled.
+    """Print each change until the action is settled; also the begin of a run that ended between two looks.
 
     Raises:
         CommandFailed: it was not executed.
     """
-    printed = None
+    printed, runs = None, len(action["attempts"])
     while True:
         stage = (action["status"], action["due_at"], len(action["attempts"]), action["is_handed_over"])
+        if stage[2] > runs and action["status"] != "processing" and not as_json:
+            print(progress({**action, "status": "processing"}, clock.now()), flush=True)
         if stage != printed and not as_json:
             print(progress(action, clock.now()), flush=True)
-        printed = stage
+        printed, runs = stage, stage[2]
         if action["status"] not in OPEN:
             break
         clock.wait_until(_next_look(action, clock.now()))
@@ -61,8 +53,7 @@ def watch(client: Client, action: Json, clock: Clock, *, as_json: bool) -> int:
 
 
 def _next_look(action: Json, now: datetime) -> datetime:
-    left = datetime.fromisoformat(action["due_at"]) - now
-    return now + min(max(left, OFTEN), SELDOM)
+    return now + min(max(datetime.fromisoformat(action["due_at"]) - now, OFTEN), SELDOM)
 
 
 def follow(client: Client, actions: Sequence[Json], clock: Clock) -> Sequence[Json]:
@@ -83,8 +74,12 @@ def follow(client: Client, actions: Sequence[Json], clock: Clock) -> Sequence[Js
 
 def ends(actions: Sequence[Json]) -> Iterator[str]:
     """Yield the number of actions by status, and the first that were not executed with the reason."""
-    counted = Counter(action["status"] for action in actions)
-    yield ", ".join(f"{count} {status}" for status, count in sorted(counted.items())) or "nothing to wait for"
+    yield (
+        ", ".join(
+            f"{count} {status}" for status, count in sorted(Counter(one["status"] for one in actions).items())
+        )
+        or "nothing to wait for"
+    )
     others = [action for action in actions if action["status"] != "executed"]
     for other in others[:_FIRST]:
         yield f"{other['status']} {other['id']}: {plain(other['failure_reason'] or '-')}"

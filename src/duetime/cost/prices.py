@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import date
 from importlib import resources
@@ -100,11 +100,6 @@ class Prices:
         return self.by_name[name]
 
 
-def total(lines: Iterable[CostLine]) -> float:
-    """Return the dollars a month of these lines."""
-    return sum(line.dollars for line in lines)
-
-
 def usual_prices() -> Prices:
     """Return the price list of the package."""
     text = resources.files(__package__).joinpath(_USUAL).read_text(encoding="utf-8")
@@ -145,10 +140,13 @@ def _price(source: str, name: str, given: Any) -> Price:
         listed = ", ".join(sorted(expected))
         raise InvalidPrices(source, f"[{name}] must have exactly {listed}, and may have {_FREE}")
     dollars, per, free = given["dollars"], given["per"], given.get(_FREE, 0)
-    if not (is_number(dollars) and is_number(per) and dollars >= 0 and per > 0):
-        raise InvalidPrices(source, f"[{name}]: dollars must be a number of at least 0, per a number above 0")
-    if not (is_number(free) and free >= 0):
-        raise InvalidPrices(source, f"[{name}]: {_FREE} must be a number of at least 0")
-    if not isinstance(given["unit"], str) or not isinstance(given["source"], str):
-        raise InvalidPrices(source, f"[{name}]: unit and source must be texts")
+    is_price = is_number(dollars) and is_number(per) and dollars >= 0 and per > 0
+    are_texts = isinstance(given["unit"], str) and isinstance(given["source"], str)
+    for is_valid, rule in (
+        (is_price, "dollars must be a number of at least 0, per a number above 0"),
+        (is_number(free) and free >= 0, f"{_FREE} must be a number of at least 0"),
+        (are_texts, "unit and source must be texts"),
+    ):
+        if not is_valid:
+            raise InvalidPrices(source, f"[{name}]: {rule}")
     return Price(**given)

@@ -98,12 +98,6 @@ WHEEL_READS_OF_ONE = 1.05
 # A page of 50 actions.
 LIST_READS = 18
 
-# Derived: a page of 25 jobs that events start, with the latest runs of each from its 17 partitions.
-MOST_LIST_READS = 25 * 17
-
-# The lists that one request reads at most (`GET /reads`).
-MOST_LISTS = 12
-
 # Long polls of 20 seconds by one poller on an idle queue, a day.
 POLLS = 3 * 60 * 24
 

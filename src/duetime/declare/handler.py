@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # imported where it is declared: an app without jobs loads no
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
-LONGEST_RUN = timedelta(minutes=15)
+USUAL_TIMEOUT, LONGEST_RUN = timedelta(minutes=5), timedelta(minutes=15)
 """Lambda ends a function after 15 minutes."""
 
 
@@ -42,7 +42,7 @@ class Handler:
         payload: None for a job without payload.
         job: the job's definition; None for the handler of a payload type.
         cadences: the job's cadences, whose texts are in its definition.
-        options: the options of the job's lowest decorator.
+        options: the given options of the job's lowest decorator.
         wants: the parameters that resources fill.
         expiry: the expiry of its payload type's actions.
         breaker: the circuit breaker of its payload type.

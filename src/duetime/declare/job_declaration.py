@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from duetime.cadence.errors import InvalidCadence, did_you_mean
-from duetime.declare.definition_options import with_options
-from duetime.declare.handler import Handler
-from duetime.declare.job_options import JobOptions
+from duetime.cadence.errors import InvalidCadence
+from duetime.declare.handler import USUAL_TIMEOUT, Handler, timeout_of
+from duetime.declare.job_options import JobOptions, check_names, with_options
 from duetime.declare.job_rules import read_cadences, refusals
 from duetime.declare.signature import Function, Signature, where_of
 from duetime.declare.timed_cadences import has_times
@@ -22,25 +20,6 @@ from duetime.retry import policy
 
 if TYPE_CHECKING:  # imported where a job is declared: an app without jobs loads no cadence
     from duetime.cadence import Cadence
-
-
-def options_of(function: Function, timeout: timedelta, options: Mapping[str, Any]) -> JobOptions:
-    """Return the options of a decorator.
-
-    Raises:
-        DeclarationError: a job has no such option.
-    """
-    known = [field.name for field in fields(JobOptions)]
-    for name in options:
-        if name not in known:
-            remedy = (
-                'pass it to a cadence, as in cron(…, tz="Europe/Paris"),'
-                ' or to all: App(default_tz="Europe/Paris")'
-                if name in ("tz", "timezone", "default_tz")
-                else did_you_mean(name, known) or f"its options are {', '.join(known)}"
-            )
-            raise DeclarationError(f"{where_of(function)}: a job takes no {name}=; {remedy}")
-    return JobOptions(timeout=timeout, **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +41,7 @@ def job_handler_of(
     """
     takes = _takes(function)
     try:
+        check_names(options, JobOptions.__annotations__)
         read = read_cadences(cadences, default_tz=home.default_tz)
         definition = _definition(function, takes, read, options, home)
     except InvalidCadence as refused:
@@ -80,8 +60,8 @@ def job_handler_of(
         payload=takes.payload,
         payload_parameter=next(iter(takes.payloads), None),
         run_parameter=next(iter(takes.runs), None),
-        retry=policy(options.retry),
-        timeout=options.timeout,
+        retry=policy(options.get("retry")),
+        timeout=timeout_of(function, options.get("timeout", USUAL_TIMEOUT)),
         job=definition,
         cadences=read,
         options=options,
@@ -98,7 +78,7 @@ def stacked_on(
         DeclarationError: it has options beside its cadences, which may contradict the other decorator.
         InvalidCadence: see `job_handler_of`.
     """
-    if options != JobOptions() or lower.job is None or lower.options is None:
+    if options or lower.job is None or lower.options is None:
         raise DeclarationError(
             f"{lower.where} is the job {lower.name!r} already: pass its options to the lowest decorator;"
             " those above it add cadences only"
@@ -124,14 +104,15 @@ def _takes(function: Function) -> Signature:
 def _definition(
     function: Function, takes: Signature, cadences: Sequence[Cadence], options: JobOptions, home: JobDefaults
 ) -> Definition:
-    name = _name_of(function) if options.name is None else JobName(options.name)
+    given = options.get("name")
+    name = _name_of(function) if given is None else JobName(given)
     definition = Definition(
         name=name,
         type=name,
         cadences=(),
-        payload=_payload(takes, cadences, options.payload),
+        payload=_payload(takes, cadences, options.get("payload")),
         payload_version=takes.payload.type_version if takes.payload else 1,
-        retry=policy(options.retry).text(),
+        retry=policy(options.get("retry")).text(),
         worker=home.worker,
     )
     definition = with_options(definition, options, cadences)

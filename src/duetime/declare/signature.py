@@ -122,7 +122,7 @@ def _is_generator(link: Any) -> bool:
     if isinstance(link, partial):
         return is_generator(link.func)
     if not inspect.isroutine(link):
-        link = vars(type(link)).get("__call__", link)
+        link = type(link).__call__
     return inspect.isgeneratorfunction(link) or inspect.isasyncgenfunction(link)
 
 

@@ -16,47 +16,51 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from duetime._english import counted
 from duetime.actions.usage_quotas import UsageQuotas
 from duetime.clock import Clock
 from duetime.declare.handler import Handler
 from duetime.declare.handler_set import HandlerSet
-from duetime.events.count_runs import CountRuns
-from duetime.events.count_usage import CountUsage
+from duetime.events.count_runs import CountRuns, CountUsage
 from duetime.events.publish import EventSelection, Publish, PublishedFact
 from duetime.ids import JobName
-from duetime.jobs.known_region import KnownRegion
+from duetime.jobs.plan import LEAD
 from duetime.jobs.reconcile import Reconciled
 from duetime.memory.backends import MemoryBackends
 from duetime.memory.event_bus import MemoryEventBus
 from duetime.memory.job_wakes import MemoryJobWakes
+from duetime.memory.jobs import MemoryJobStore
+from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
+from duetime.memory.store import MemoryStore
+from duetime.memory.undelivered import MemoryBodies
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
 from duetime.model.batch import BatchRef
 from duetime.model.change import Change
 from duetime.model.priority import high_queue_of
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobPorts, JobStore
+from duetime.ports.keyed_items import Fields, Kind
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.rate_limits import SetLimits
 from duetime.ports.regions import ActiveRegions, NoRegions
 from duetime.ports.run_counts import RunCounts
-from duetime.ports.undelivered import UndeliveredPorts
+from duetime.ports.undelivered import UndeliveredPorts, UndeliveredStore
 from duetime.ports.usage import UsageCounts
 from duetime.ports.wakeups import Delivery
-from duetime.ports.work_pauses import WorkPauses
+from duetime.ports.work_pauses import PAUSE, WorkPauses, pause_change
 from duetime.settings import Settings
 from duetime.telemetry.transition_log import TransitionLog, transition_of
 from duetime.wakeups import system_jobs
+from duetime.wakeups.arm import WITHOUT_TIMERS
 from duetime.wakeups.assembly import Steps
 from duetime.wakeups.dispatch import Event
 from duetime.wakeups.follow import Wake
-from duetime.wakeups.pass_parts import LONGEST_CALL, Part, in_turn
+from duetime.wakeups.pass_parts import IN_WORDS, sweep, system_handlers
 from duetime.wakeups.system_jobs import CATCH_UP, RECOUNT, SWEEP, SYSTEM_WORKER, PassHistory
-from duetime.wakeups.wheel import WheelTimers, WheelTurns
+from duetime.wakeups.wheel import BOOKMARK, TURN, WheelTimers
 from duetime.worker.batch import HandleBatch
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Worker, WorkerPorts
+from duetime.worker.worker import Worker
 
 if TYPE_CHECKING:
     from duetime.app import App
@@ -123,6 +127,7 @@ class InProcessCloud(ABC):
         self.backends = self._as_seen(
             MemoryBackends(
                 clock=clock,
+                settings=settings,
                 store=self.store,
                 jobs=self.job_store,
                 queues=self.queues,
@@ -172,7 +177,7 @@ class InProcessCloud(ABC):
         self.usage_quotas = UsageQuotas(self.usage_counts, self.clock, settings)
         self._publish = Publish(EventSelection(self.job_store, self.routes, settings=settings), self.bus)
         timers = WheelTimers() if settings.timers == "wheel" else self._own_timers
-        self.backends = replace(self.backends, timers=timers)
+        self.backends = replace(self.backends, timers=timers, settings=settings)
 
     def deploy(self, app: App, settings: Settings | None = None) -> Reconciled:
         """Replace the app, and optionally the settings; return the changes of its jobs.
@@ -182,7 +187,9 @@ class InProcessCloud(ABC):
         """
         app.complete()  # before anything changes
         if settings is not None:
-            self._sweep(self.clock.now() + _PASS_LIMIT)  # idle ones were left out; each writes bookmarks
+            sweep(
+                self.steps, self.clock.now() + _PASS_LIMIT
+            )  # idle ones were left out; each writes bookmarks
             self._configure(settings)
             self._catch_up_at = min(self._catch_up_at, self.clock.now() + settings.catch_up_rate)
         manifest = app.manifest.deployed(high_priority=self.settings.high_priority)
@@ -205,41 +212,22 @@ class InProcessCloud(ABC):
 
     def wire(self, app: App) -> None:
         """Make the steps and workers again, as after a restart."""
-        seen, settings = self.backends, self.settings
         self.steps = Steps(
-            seen,
-            clock=seen.clock,
-            settings=settings,
-            meter=self.meter,
-            in_phase=self._in_phase,
-            most_timers=self._most_timers,
+            self.backends, meter=self.meter, in_phase=self._in_phase, most_timers=self._most_timers
         )
-        self.journal = PassHistory(seen.store, clock=seen.clock, settings=settings, instance=self._instance)
-        passes = system_jobs.system_handlers(
-            {SWEEP: self._sweep, CATCH_UP: self._catch_up, RECOUNT: self._recount},
-            self.settings,
-            lambda: self.steps.check_deadlines,
-        )
+        self.journal = PassHistory(self.backends, self._instance)
         self._usual, self.heartbeat = app.worker, self._heartbeat()
-        self._handlers = {handlers.worker: handlers for handlers in (passes, app.handler_set)}
+        self._handlers = {one.worker: one for one in (system_handlers(self.steps), app.handler_set)}
         self.workers = {name: self._worker(one, self._instance) for name, one in self._handlers.items()}
 
     def _heartbeat(self) -> Heartbeat:
-        seen = self.backends
-        region = KnownRegion(seen.regions, seen.clock)
-        return Heartbeat(seen.store, seen.queues, clock=seen.clock, settings=self.settings, region=region)
+        return Heartbeat(self.backends)
 
     def _worker(self, handlers: HandlerSet, instance: str) -> Worker:
-        seen = self.backends
-        ports = WorkerPorts(
-            *(seen.store, seen.jobs, seen.queues, seen.routes, self.heartbeat),
-            *(seen.pauses, seen.regions, seen.limits),
-        )
         return Worker(
             handlers,
-            ports,
-            clock=seen.clock,
-            settings=self.settings,
+            self.backends,
+            self.heartbeat,
             instance=instance,
             jitter_draw=self._jitter_draw,
             meter=self.meter,
@@ -258,46 +246,14 @@ class InProcessCloud(ABC):
             self._invoke("event", partial(self.steps.dispatch_jobs.event, wake.ref, wake.cadence, event))
         self._wake()
 
-    def _pass(self, job: JobName, run_pass: Callable[[datetime], str]) -> None:
-        if not self.steps.region.is_active():
-            return
-        with self.journal.recording(job) as fact:
-            fact.append(run_pass(self.backends.clock.now() + _PASS_LIMIT))
-
-    def _sweep(self, stop_at: datetime) -> str:
-        steps, has_timers = self.steps, self.settings.timers == "eventbridge"
-        turns = WheelTurns(steps.wheel)
-        parts: Sequence[Part] = (
-            lambda _: {"canary": steps.canary()},
-            lambda until: {"swept": steps.sweep(stop_at=until)},
-            lambda until: {"maintained": steps.maintain_due_jobs(stop_at=until)},
-            lambda until: {"held": steps.sweep_held(stop_at=until)},
-            lambda until: {"ahead": turns.first(until)},
-            lambda until: {"rearmed": has_timers and steps.rearm(stop_at=until - LONGEST_CALL)},
-            lambda until: {"ahead": turns.rest(until)},
-        )
-        done = in_turn(parts, stop_at, self.backends.clock)
-        return f"sent {done['swept'].sent}, maintained {counted(done['maintained'].maintained, 'job')}"
-
-    def _catch_up(self, stop_at: datetime) -> str:
-        steps = self.steps
-        parts: Sequence[Part] = (
-            lambda until: {"swept": steps.deep_sweep(stop_at=until)},
-            lambda until: {"maintained": steps.maintain_due_jobs(stop_at=until)},
-            lambda until: {"held": steps.sweep_held.check_all(stop_at=until)},
-            lambda until: {"repaired": steps.repair(stop_at=until)},
-        )
-        done = in_turn(parts, stop_at, self.backends.clock)
-        swept, maintained, repaired = done["swept"], done["maintained"], done["repaired"]
-        changed = len(repaired.removed) + len(repaired.set)
-        return f"sent {swept.sent}, maintained {counted(maintained.maintained, 'job')}, repaired {changed}"
-
-    def _recount(self, stop_at: datetime) -> str:
-        return self.steps.recount(stop_at=stop_at).in_words()
+    def _pass(self, job: JobName) -> None:
+        if self.steps.region.is_active():
+            with self.journal.recording(job) as fact:
+                fact.append(IN_WORDS[job](self.steps, self.backends.clock.now() + _PASS_LIMIT))
 
     def _recount_if_due(self) -> None:
         if self.steps.recount.is_due():
-            self._pass(RECOUNT, self._recount)
+            self._pass(RECOUNT)
 
     def _record_fact(self, fact: PublishedFact) -> None:
         if self.settings.events != "off":
@@ -332,10 +288,10 @@ class InProcessCloud(ABC):
         for wake in self.job_wakes.fire(now):
             self._invoke("dispatch", partial(self.steps.dispatch_jobs.wake, wake.ref))
         if self._sweeps(now):
-            self._invoke("sweep", partial(self._pass, SWEEP, self._sweep))
+            self._invoke("sweep", partial(self._pass, SWEEP))
         if now >= self._catch_up_at:
             self._catch_up_at = now + self.settings.catch_up_rate
-            self._invoke("catch-up", partial(self._pass, CATCH_UP, self._catch_up))
+            self._invoke("catch-up", partial(self._pass, CATCH_UP))
             self._invoke("catch-up", self._recount_if_due)
             self.remove_expired(now)
         if publishes:
@@ -471,3 +427,68 @@ class InProcessCloud(ABC):
             self._transition_log(changes)
             if len(changes) < len(wakes) or any(change.new and change.new.is_awaited for change in changes):
                 self.steps.follow(wakes)
+
+
+class MemoryCloud(InProcessCloud):
+    """Tables, queues, timers, and the steps over them, in memory."""
+
+    store: MemoryStore
+    job_store: MemoryJobStore
+
+    def open_tables(self, settings: Settings) -> None:
+        """See `InProcessCloud`, here and below."""
+        self.store = MemoryStore(
+            due_shards=settings.due_shards, on_change=self._changed, on_batch=self._batch_written
+        )
+        self.job_store = MemoryJobStore(self.store, on_change=self._record_fact)
+        self.items = items = MemoryItems(self._item_written)
+        self.undelivered_ports = UndeliveredPorts(UndeliveredStore(items), MemoryBodies())
+        self.pauses = WorkPauses(items)
+        self.limits, self.run_counts, self.usage_counts = (
+            SetLimits(items),
+            RunCounts(items),
+            UsageCounts(items),
+        )
+
+    def _item_written(self, kind: Kind, old: Fields | None, new: Fields | None) -> None:
+        if kind is PAUSE and new is not None and (change := pause_change(old, new)):
+            self._record_fact(change)
+
+    def use_due_shards(self, number: int) -> None:
+        """Rows that are there stay in their shards."""
+        self.store.due_shards = tuple(map(str, range(number)))
+
+    def remove_expired(self, now: datetime) -> None:
+        """With their idempotency keys, and keyed items."""
+        self.store.remove_expired(now)
+        self.items.remove_expired(now)
+
+    def next_sweep_at(self) -> datetime | None:
+        """From the earliest rows and jobs, in whole turns of the sweep."""
+        looks = self._rearms or self.store.has_held()
+        overdue_at = self.sweep_at if looks else self._overdue_at()
+        maintain_at = self.job_store.earliest_maintenance()
+        finds = [
+            instant for instant in (overdue_at, maintain_at and maintain_at - LEAD) if instant is not None
+        ]
+        if not finds:
+            return None
+        idle = max(min(finds) - self.sweep_at, timedelta(0))
+        return self.sweep_at + -(-idle // self.settings.sweep_rate) * self.settings.sweep_rate
+
+    @property
+    def _rearms(self) -> bool:
+        """Whether each pass sets timers for rows of the wheel."""
+        return self.settings.timers == "eventbridge" and bool(self.bookmarks.read(BOOKMARK))
+
+    def _overdue_at(self) -> datetime | None:
+        """Return when the sweep, or the wheel, finds the row that is due first."""
+        earliest = self.store.earliest_due()
+        if earliest is None:
+            return None
+        has_wheel = self.settings.timers == "wheel" or any(
+            map(self.bookmarks.read, (BOOKMARK, WITHOUT_TIMERS))
+        )
+        if has_wheel:
+            return earliest + TURN - self.settings.near_limit
+        return earliest + (timedelta(0) if self.items.partitions[PAUSE.partition] else self.settings.grace)

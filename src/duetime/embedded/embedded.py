@@ -15,8 +15,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from duetime.clock import SystemClock
-from duetime.embedded.cloud import InProcessCloud
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.embedded.cloud import InProcessCloud, MemoryCloud
 from duetime.environment import instance_name
 from duetime.ids import tenant
 from duetime.model.quota import has_quotas

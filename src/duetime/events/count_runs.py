@@ -11,7 +11,9 @@ from duetime.events.publish import PublishedFact
 from duetime.model.built_in import RESERVED
 from duetime.model.change import Change
 from duetime.model.run_counts import CountedEnding, RunCount, count_of
+from duetime.model.usage import usage_changes
 from duetime.ports.run_counts import RunCounts
+from duetime.ports.usage import UsageCounts
 
 log = logging.getLogger(__name__)
 
@@ -46,3 +48,21 @@ class CountRuns:
     def _is_shown(self, count: RunCount) -> bool:
         is_chosen = self._all_one_shots or count.kind == "job" or count.ending in _ALWAYS
         return is_chosen and not count.name.startswith(RESERVED)
+
+
+class CountUsage:
+    """Counts a batch of changes."""
+
+    def __init__(self, counts: UsageCounts) -> None:
+        self._counts = counts
+
+    def __call__(self, changes: Iterable[tuple[PublishedFact, datetime]]) -> None:
+        """Add the batch's changes; a failure is logged, because no event may come twice for a count."""
+        written = [(fact, at) for fact, at in changes if isinstance(fact, Change)]
+        added = usage_changes(written)
+        if not added:
+            return
+        try:
+            self._counts.add(added, now=max(at for _, at in written))
+        except BackendUnavailable as error:
+            log.warning("use of quotas not counted", extra={"reason": truncate(error)})

@@ -19,9 +19,8 @@ from duetime.errors import (
     UnknownType,
 )
 from duetime.instant import When
-from duetime.jobs.advance_backfill import AdvanceBackfill, times_between
+from duetime.jobs.advance_backfill import AdvanceBackfill, PastRuns, times_between
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
-from duetime.jobs.past_runs import PastRuns
 from duetime.jobs.plan import Plan
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model.backfill import (
@@ -33,7 +32,8 @@ from duetime.model.backfill import (
     BackfillState,
 )
 from duetime.model.job import Job
-from duetime.ports.jobs import JobPorts
+from duetime.ports.backends import JobTables
+from duetime.ports.wakeups import Routes
 
 _CHUNK = 500
 
@@ -60,13 +60,12 @@ class BackfillPreview:
 class BackfillOperations:
     """Begins and changes backfills in the name of one actor."""
 
-    def __init__(self, context: TenantContext, ports: JobPorts, get: Callable[[str], Job]) -> None:
-        self._context, self._actions = context, context.store
-        self._jobs, self._routes, self._get = ports.jobs, ports.routes, get
-        self._plan = Plan(context.store, ports.jobs, clock=context.clock, settings=context.settings)
-        self._advance = AdvanceBackfill(
-            context.store, ports.jobs, clock=context.clock, settings=context.settings
-        )
+    def __init__(
+        self, context: TenantContext, tables: JobTables, routes: Routes, get: Callable[[str], Job]
+    ) -> None:
+        self._context, self._tables, self._jobs = context, tables, tables.jobs
+        self._routes, self._get = routes, get
+        self._plan, self._advance = Plan(tables), AdvanceBackfill(tables)
 
     def begin(
         self, name: str, start: When, until: When, *, at_once: int, order: BackfillOrder | str, again: bool
@@ -108,8 +107,7 @@ class BackfillOperations:
         times = self._times(job, first, end)
         if again:
             return BackfillPreview(times, {})
-        retention = self._context.settings.retention
-        past = PastRuns(self._actions, self._jobs, job, now=now, retention=retention)
+        past = PastRuns(self._tables, job, now)
         left_out = dict[datetime, str]()
         for place in range(0, len(times), _CHUNK):
             left_out |= past.left_out(times[place : place + _CHUNK])

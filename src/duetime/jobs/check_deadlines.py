@@ -29,20 +29,17 @@ from datetime import datetime, timedelta
 from statistics import median
 
 from duetime import ids, instant
-from duetime.clock import Clock
 from duetime.errors import JobNotFound
 from duetime.jobs.explain import Explain
-from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.occurrence_status import Occurrence, OccurrenceStatus
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.model.deadline import check_row
 from duetime.model.deadline_report import DeadlineReport, ReportKind
 from duetime.model.job import WHOLE_JOB, Job, JobRef, SpanKind
 from duetime.model.metric import Metric
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
+from duetime.ports.backends import JobTables
 from duetime.ports.meter import UNMETERED, Meter, Subject
-from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -73,19 +70,14 @@ class CheckDeadlines:
 
     def __init__(
         self,
-        actions: ActionStore,
-        jobs: JobStore,
+        backends: JobTables,
         *,
-        clock: Clock,
-        settings: Settings,
         pauses: KnownPauses,
         meter: Meter = UNMETERED,
     ) -> None:
-        self._actions, self._jobs, self._clock, self._meter = actions, jobs, clock, meter
-        self._settings, self._pauses = settings, pauses
-        self._explain = Explain(
-            actions, jobs, clock=clock, retention=settings.retention, job_grace=settings.job_grace
-        )
+        self._actions, self._jobs, self._pauses, self._meter = backends.store, backends.jobs, pauses, meter
+        self._clock, self._settings = backends.clock, backends.settings
+        self._explain = Explain(backends)
 
     def nominal_time(self, ref: JobRef, at: datetime) -> datetime | None:
         """Look at a nominal time; return when to look again, None if that is not needed.

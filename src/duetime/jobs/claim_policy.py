@@ -233,10 +233,9 @@ def _contend(seen: ClaimContext, job: Job, bounds: Bounds) -> ClaimDecision:
     row = seen.row
     catches_up = row.catches_up or _is_late(row, job, bounds)
     if job.definition.overlap is Overlap.ALLOW or row.trigger is Trigger.BACKFILL:
-        is_planned = is_first(row) and row.trigger in {Trigger.CADENCE, Trigger.CATCH_UP}
-        return Proceed(
-            LockRequirement.UNCHANGED if is_planned else LockRequirement.NOTHING, catches_up=catches_up
-        )
+        is_unchecked = row.trigger is Trigger.BACKFILL or (is_first(row) and row.trigger is Trigger.EVENT)
+        hold = LockRequirement.NOTHING if is_unchecked else LockRequirement.UNCHANGED
+        return Proceed(hold, catches_up=catches_up)
     if seen.unlocked is None:
         return Wait()
     if live := _live_unlocked(seen, bounds):

@@ -7,21 +7,54 @@ month's pause of a job of every second is thus one entry.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from duetime import ids
-from duetime.clock import Clock
 from duetime.errors import JobNotFound
-from duetime.jobs.deadlines import with_deadline
-from duetime.jobs.occurrence_status import JobHistory, Occurrence
+from duetime.jobs.occurrence_status import JobHistory, Occurrence, OccurrenceStatus
 from duetime.jobs.timeline import Keyed, timeline
-from duetime.model.action import Action
+from duetime.model.action import Action, SkipReason
+from duetime.model.deadline import DeadlineState, deadline_at, state_at
 from duetime.model.deadline_report import ReportKind
-from duetime.model.job import Job, JobRef
+from duetime.model.job import Definition, Job, JobRef
 from duetime.ports.actions import ActionStore, Page
-from duetime.ports.jobs import JobStore
+from duetime.ports.backends import JobTables
+
+EXCUSES = frozenset({SkipReason.PAUSED, SkipReason.DISABLED, SkipReason.RETIRED, SkipReason.REQUESTED})
+"""The reasons for which a skipped time is not reported: a person decided it."""
+
+_NO_TIME = frozenset({OccurrenceStatus.CALENDAR, OccurrenceStatus.GAP, OccurrenceStatus.FORGOTTEN})
+
+
+def with_deadline(
+    entry: Occurrence, definition: Definition, now: datetime, at_risk: Collection[datetime] = ()
+) -> Occurrence:
+    """Return an occurrence with its deadline and the deadline's state.
+
+    Args:
+        entry: the occurrence; a fold of several stays as it is.
+        definition: the job's present one, which decides.
+        now: the present time.
+        at_risk: the nominal times that were reported before their deadline.
+    """
+    is_beside = entry.action_id is not None and ids.is_beside_plan(entry.action_id)
+    is_excused = (
+        is_beside
+        or entry.account in _NO_TIME
+        or (entry.account is OccurrenceStatus.SKIPPED and entry.reason in EXCUSES)
+    )
+    if entry.until is not None or is_excused or not definition.has_deadline:
+        return entry
+    deadline = deadline_at(definition, entry.at, entry.tz)
+    if deadline is None:
+        return entry
+    state = state_at(deadline, entry.executed_at, now)
+    if state is DeadlineState.OPEN and entry.at in at_risk:
+        state = DeadlineState.AT_RISK
+    return replace(entry, deadline_at=deadline, deadline=state.value)
+
 
 MOST_LOOKS = 50_000
 """The most times examined in one call, however few entries they are folded into."""
@@ -46,17 +79,9 @@ class Explanation:
 class Explain:
     """Explains the times of one job."""
 
-    def __init__(
-        self,
-        actions: ActionStore,
-        jobs: JobStore,
-        *,
-        clock: Clock,
-        retention: timedelta,
-        job_grace: timedelta,
-    ) -> None:
-        self._actions, self._jobs, self._clock = actions, jobs, clock
-        self._retention, self._job_grace = retention, job_grace
+    def __init__(self, backends: JobTables) -> None:
+        self._actions, self._jobs = backends.store, backends.jobs
+        self._clock, self._settings = backends.clock, backends.settings
 
     def __call__(self, ref: JobRef, start: datetime, end: datetime, *, limit: int = 500) -> Explanation:
         """Return the status of each nominal time in (start, end]; for a job without times, of each run.
@@ -79,8 +104,8 @@ class Explain:
             spans=self._jobs.spans(ref, start, end),
             backfills=self._jobs.backfills(ref),
             now=self._clock.now(),
-            job_grace=self._job_grace,
-            retention=self._retention,
+            job_grace=self._settings.job_grace,
+            retention=self._settings.retention,
         )
         found = explanation(timeline(known, _Stored(self._actions, ref), start, end), limit)
         return self._with_deadlines(job, found, start, end) if job.definition.has_deadline else found

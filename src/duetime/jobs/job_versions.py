@@ -14,15 +14,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from duetime.clock import Clock
 from duetime.ids import PLANNER
 from duetime.jobs.maintain import changed, resumed
 from duetime.model.action import SkipReason, Status
 from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, JobSpan, Origin, Overlap, SpanKind
 from duetime.model.wake_state import WakeState
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
-from duetime.settings import Settings
+from duetime.ports.backends import JobTables
 
 _PAGE = 100
 _MOST_ENDS = 20
@@ -31,8 +28,9 @@ _MOST_ENDS = 20
 class JobVersions:
     """Writes the versions of jobs."""
 
-    def __init__(self, actions: ActionStore, jobs: JobStore, *, clock: Clock, settings: Settings) -> None:
-        self._actions, self._jobs, self._clock, self._settings = actions, jobs, clock, settings
+    def __init__(self, backends: JobTables) -> None:
+        self._actions, self._jobs = backends.store, backends.jobs
+        self._clock, self._settings = backends.clock, backends.settings
 
     def redefine(
         self, job: Job, definition: Definition, plan: Callable[[JobRef], object], **registration: Any

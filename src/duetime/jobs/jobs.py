@@ -15,7 +15,7 @@ from duetime.ids import SYSTEM_TENANT
 from duetime.instant import When
 from duetime.jobs.operate import JobOperations
 from duetime.jobs.register import JobDraft, Register, Registered, Registration
-from duetime.jobs.tenant_context import TenantContext
+from duetime.jobs.tenant_context import TenantContext, TenantTables
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.backfill import USUAL_AT_ONCE, BackfillOrder
 from duetime.model.job import Job, JobRef, Origin, StoredDefinition
@@ -54,9 +54,9 @@ class Jobs:
         """
         self._check_shards = check_shards
         self._context, self._actions, self._jobs = context, context.store, ports.jobs
-        self._ports = ports
-        self._operations = JobOperations(context, ports.jobs, self.get)
-        self._register = Register(context.store, ports, clock=context.clock, settings=context.settings)
+        self._tables = TenantTables(context.store, ports.jobs, context.clock, context.settings)
+        self._operations, self._routes = JobOperations(context, self._tables, self.get), ports.routes
+        self._register = Register(self._tables, ports)
 
     def get(self, name: str) -> Job:
         """Return a job in its present state: this tenant's own, or code's.
@@ -143,17 +143,9 @@ class Jobs:
         """
         from duetime.jobs.explain import Explain  # noqa: PLC0415 - most callers do not need it
 
-        clock, settings = self._context.clock, self._context.settings
-        explain = Explain(
-            self._actions,
-            self._jobs,
-            clock=clock,
-            retention=settings.retention,
-            job_grace=settings.job_grace,
-        )
-        now = clock.now()
+        now = self._context.clock.now()
         bounds = instant.resolve(start, now=now), instant.resolve(end, now=now)
-        return explain(self._known(name).ref, *bounds, limit=limit)
+        return Explain(self._tables)(self._known(name).ref, *bounds, limit=limit)
 
     def pause(
         self, name: str, *, reason: str = "", until: When | None = None, cadence: str | None = None
@@ -418,7 +410,7 @@ class Jobs:
     def _backfills(self) -> BackfillOperations:
         from duetime.jobs.backfills import BackfillOperations  # noqa: PLC0415 - most callers do not need it
 
-        return BackfillOperations(self._context, self._ports, self.get)
+        return BackfillOperations(self._context, self._tables, self._routes, self.get)
 
     def _own(self, limit: int) -> JobPage:
         page = self._jobs.list(self._context.tenant_id, limit=limit, cursor=None)

@@ -24,6 +24,7 @@ class MinuteLoad:
     at: datetime
     """The begin of the minute."""
     runs: int
+    """The planned runs of other jobs in it."""
     jobs: tuple[str, ...]
     """The jobs that have them, by name."""
 

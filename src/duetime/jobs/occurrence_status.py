@@ -57,16 +57,20 @@ class Occurrence:
     """One nominal time and its status; or a fold of successive ones without rows that share a status.
 
     Attributes:
-        at: the nominal time in UTC; in a fold the first; in a gap the instant at which the clocks jumped.
+        at: the nominal time in UTC; of several the first; in a gap the instant at which the clocks jumped.
         local: the naive local time in the first cadence's zone; in a gap, the skipped local time.
-        reason: why it was skipped or missed, a `SkipReason`; or the calendar that excludes it.
-        note: the author and reason of a pause, or the effect of a clock change; in a fold, of its first.
-        action_id: the id of its row.
+        tz: the zone of the first cadence.
+        cadences: which of the job's cadences have it, by name.
+        version: of the job's schedule.
+        account: what became of it.
+        reason: why it was skipped or missed, or which calendar excludes it; else empty.
+        note: the author and reason of a pause, or the effect of a clock change; of several, of the first.
+        action_id: its run; None where it has no row.
         executed_at: when its run succeeded.
         deadline_at: by when it must have succeeded; None without a deadline, or if it is excused.
         deadline: a `DeadlineState`.
-        until: in a fold: the last nominal time.
-        count: the number of its nominal times; None for more than were counted.
+        until: of several: the last of them.
+        count: how many they are; None for more than were counted.
     """
 
     at: datetime

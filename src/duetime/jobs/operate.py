@@ -29,7 +29,7 @@ from duetime.model.event_chain import current_depth
 from duetime.model.job import WHOLE_JOB, Job, Overlap, Pause
 from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
 from duetime.model.work_pause import check_end
-from duetime.ports.jobs import JobStore
+from duetime.ports.backends import JobTables
 from duetime.retry import Duration, RetryPolicy, Tuning, back_offs
 from duetime.telemetry import spans
 
@@ -47,9 +47,9 @@ _LOOKED_AT = 100
 class JobOperations:
     """Changes a job in the name of one actor."""
 
-    def __init__(self, context: TenantContext, jobs: JobStore, get: Callable[[str], Job]) -> None:
-        self._context, self._actions, self._jobs, self._get = context, context.store, jobs, get
-        self._plan = Plan(context.store, jobs, clock=context.clock, settings=context.settings, watches=False)
+    def __init__(self, context: TenantContext, tables: JobTables, get: Callable[[str], Job]) -> None:
+        self._context, self._actions, self._jobs, self._get = context, tables.store, tables.jobs, get
+        self._plan = Plan(tables, watches=False)
 
     def pause(self, name: str, reason: str, until: When | None, cadence: str | None) -> Job:
         """Pause a job; see `Jobs.pause`."""

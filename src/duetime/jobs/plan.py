@@ -23,18 +23,14 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from duetime import ids, instant
-from duetime.clock import Clock
 from duetime.ids import PLANNER
-from duetime.jobs.known_pauses import KnownPauses
-from duetime.jobs.known_region import KnownRegion
+from duetime.jobs.trusted_reading import KnownPauses, KnownRegion
 from duetime.model.action import Action
 from duetime.model.cadence_set import DueTime
 from duetime.model.job import Job, JobRef, JobSpan, SpanKind
 from duetime.model.metric import Metric
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
+from duetime.ports.backends import JobTables
 from duetime.ports.meter import UNMETERED, Meter, Subject
-from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -79,19 +75,17 @@ class Plan:
 
     def __init__(
         self,
-        actions: ActionStore,
-        jobs: JobStore,
+        backends: JobTables,
         *,
-        clock: Clock,
-        settings: Settings,
         meter: Meter = UNMETERED,
         pauses: KnownPauses | None = None,
         region: KnownRegion | None = None,
         watches: bool = True,
     ) -> None:
         """Make it; without `watches`, it leaves the checks of deadlines to the job's next maintenance."""
-        self._actions, self._jobs, self._pauses, self._region = actions, jobs, pauses, region
-        self._clock, self._settings, self._meter, self._watches = clock, settings, meter, watches
+        self._actions, self._jobs, self._pauses, self._region = backends.store, backends.jobs, pauses, region
+        self._clock, self._settings = backends.clock, backends.settings
+        self._meter, self._watches = meter, watches
 
     def __call__(self, ref: JobRef) -> Planned:
         """Plan all occurrences up to the second next wake, and at least the next one.

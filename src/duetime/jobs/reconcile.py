@@ -11,7 +11,6 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from duetime.clock import Clock
 from duetime.declare.job_rules import TOO_FINE, is_too_fine, read_cadences
 from duetime.errors import DeclarationError, UnreadableRow
 from duetime.ids import SYSTEM_TENANT
@@ -19,9 +18,7 @@ from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.job_versions import JobVersions, new_job
 from duetime.jobs.maintain import Maintain
 from duetime.model.job import Definition, Job, JobRef, Origin
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore, JobWakes
-from duetime.settings import Settings
+from duetime.ports.backends import Backends
 
 log = logging.getLogger(__name__)
 
@@ -45,19 +42,9 @@ class _Declared:
 class Reconcile:
     """Writes the jobs that one worker declares to the jobs table and EventBridge."""
 
-    def __init__(
-        self,
-        actions: ActionStore,
-        jobs: JobStore,
-        wakes: JobWakes,
-        maintain: Maintain,
-        *,
-        clock: Clock,
-        settings: Settings,
-    ) -> None:
-        self._jobs, self._wakes, self._maintain = jobs, wakes, maintain
-        self._clock, self._settings = clock, settings
-        self._versions = JobVersions(actions, jobs, clock=clock, settings=settings)
+    def __init__(self, backends: Backends, maintain: Maintain) -> None:
+        self._jobs, self._wakes, self._maintain = backends.jobs, backends.job_wakes, maintain
+        self._clock, self._settings, self._versions = backends.clock, backends.settings, JobVersions(backends)
 
     def __call__(self, definitions: Iterable[Definition], *, worker: str) -> Reconciled:
         """Add, change, revive and remove jobs until the rows match `definitions`.

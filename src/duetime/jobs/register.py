@@ -6,16 +6,24 @@ Its row is like any other job's, but no code sets its timing. The tenant can rep
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from duetime.cadence import Cadence
 from duetime.clock import Clock
+from duetime.declare.job_options import SharedOptions, check_names, with_options
+from duetime.declare.job_rules import (
+    TOO_FINE,
+    is_too_fine,
+    read_cadences,
+    refusals,
+)
 from duetime.errors import (
     DeclarationError,
     InvalidIdentifier,
     JobConflict,
+    JobDefinitionNotFound,
     JobNameTaken,
     JobNotFound,
     QuotaExceeded,
@@ -23,16 +31,17 @@ from duetime.errors import (
 )
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId, is_job_name, job_name
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
-from duetime.jobs.definition_rules import DefinitionRules
+from duetime.jobs.desired_wakes import problems_of
 from duetime.jobs.job_versions import JobVersions, new_job
 from duetime.jobs.plan import Plan
 from duetime.model.action import Action
+from duetime.model.built_in import RESERVED
 from duetime.model.idempotency import key_terms
-from duetime.model.job import Definition, Job, JobRef, Origin, Precision
+from duetime.model.job import Definition, Job, JobRef, Origin, is_manual
 from duetime.model.quota import Quota, limit_of
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobPorts
-from duetime.retry import Duration, RetryPolicy
+from duetime.ports.backends import JobTables
+from duetime.ports.jobs import JobPorts, JobStore
+from duetime.retry import RetryPolicy, policy
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
@@ -42,44 +51,41 @@ _PAGE = 50
 _COUNTED = (Quota.JOBS, Quota.EVENT_RULES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """A job to register.
+    """A job to register."""
 
-    Attributes:
-        name: two or more kebab-case segments, such as ``acme-nightly-report``.
-        handler: the payload of each run, whose type has a handler; or the name of a handler without payload.
-        cadences: when it runs, as cadences or their texts; none for a job that is only triggered.
-        retry: how often a run is tried; the handler's own policy by default.
-        deadline: the wall time by which a nominal time must have succeeded, such as ``06:00``.
-        within: or how long after the nominal time.
-        every_success_within: a longer time without a success is reported, once.
-        after: another registered job of the tenant, whose run of the same nominal day must have succeeded.
-        after_timeout: how long a run waits for it, 12 hours by default; then it is skipped.
-        idempotency_key: while the key holds, a repeat is the same registration, and changes nothing.
-        idempotency_ttl: how long it holds: 1 minute to 30 days; the settings give the default.
-        replace: replace a job of this name that was registered before.
-    """
+    def __init__(
+        self,
+        *,
+        name: str,
+        handler: Payload | str,
+        cadences: Sequence[Cadence | str] = (),
+        retry: RetryPolicy | None = None,
+        idempotency_key: str | None = None,
+        idempotency_ttl: timedelta | None = None,
+        replace: bool = False,
+        **options: Unpack[SharedOptions],
+    ) -> None:
+        """Describe it; `Jobs.register` registers it.
 
-    name: str
-    handler: Payload | str
-    cadences: Sequence[Cadence | str] = ()
-    retry: RetryPolicy | None = None
-    overlap: str | None = None
-    catch_up: int = 0
-    precision: Precision = "second"
-    failure_threshold: int = 3
-    deadline: str | None = None
-    within: Duration | None = None
-    every_success_within: Duration | None = None
-    after: str | None = None
-    after_timeout: Duration | None = None
-    title: str = ""
-    category: str = ""
-    description: str = ""
-    idempotency_key: str | None = None
-    idempotency_ttl: timedelta | None = None
-    replace: bool = False
+        Args:
+            name: two or more kebab-case segments, such as ``acme-nightly-report``.
+            handler: the payload of each run, whose type has a handler; or the name of a handler without
+                payload.
+            cadences: when it runs, as cadences or their texts; none for a job that is only triggered.
+            retry: how often a run is tried; the handler's own policy by default.
+            idempotency_key: while the key holds, a repeat is the same registration, and changes nothing.
+            idempotency_ttl: how long it holds: 1 minute to 30 days; the settings give the default.
+            replace: replace a job of this name that was registered before.
+            options: those of `duetime.app.App.job`; `after` is another registered job of the tenant.
+
+        Raises:
+            DeclarationError: a job has no such option.
+        """
+        check_names(options, SharedOptions.__annotations__)
+        self.name, self.handler, self.cadences, self.retry = name, handler, cadences, retry
+        self.idempotency_key, self.idempotency_ttl, self.replace = idempotency_key, idempotency_ttl, replace
+        self.options = options
 
 
 class Registered(NamedTuple):
@@ -100,21 +106,120 @@ class JobDraft(NamedTuple):
     """The reasons for which the registration would be rejected."""
 
 
+KEY_LIMIT = 128
+
+
+class DefinitionRules:
+    """Makes definitions of registrations, and rejects those that this deployment cannot run."""
+
+    def __init__(self, ports: JobPorts, settings: Settings) -> None:
+        self._jobs, self._routes, self._precision = ports.jobs, ports.routes, ports.precision
+        self._settings = settings
+
+    def definition(self, registration: Registration, tenant_id: TenantId) -> Definition:
+        """Return the definition of a registration.
+
+        Raises:
+            DeclarationError: its parts contradict each other, or this back end cannot honour it.
+            InvalidCadence: a cadence's text is mistyped, or it never fires.
+            UnknownType: no deployed worker has a handler of that name.
+        """
+        definition = self.unchecked(registration, tenant_id, job_name(registration.name))
+        self.check(definition, _key_problems(registration.idempotency_key))
+        return definition
+
+    def unchecked(self, registration: Registration, tenant_id: TenantId, name: JobName) -> Definition:
+        """Return the definition of a registration that may be incomplete.
+
+        Raises:
+            DeclarationError: a value has another type than it must have.
+            InvalidCadence: a cadence's text is mistyped, or it never fires.
+        """
+        cadences = read_cadences(registration.cadences, default_tz=self._settings.default_tz or None)
+        handler, payload = registration.handler, None
+        if not isinstance(handler, str):
+            payload, handler = handler, handler.type_name
+        definition = Definition(
+            name=name,
+            type=handler,
+            cadences=(),
+            payload=payload.to_json() if payload else None,
+            payload_version=payload.type_version if payload else 1,
+            retry=None if registration.retry is None else policy(registration.retry).text(),
+            worker=tenant_id,
+        )
+        return with_options(definition, registration.options, cadences)
+
+    def check(self, definition: Definition, others: Sequence[str] = ()) -> None:
+        """Check that a definition may come into force.
+
+        Args:
+            definition: the definition.
+            others: further problems.
+
+        Raises:
+            DeclarationError: its parts contradict each other, or this back end cannot honour it.
+            UnknownType: no deployed worker has a handler of its type.
+        """
+        cadences = read_cadences(definition.cadences)
+        problems = [
+            *refusals(definition, cadences),
+            *([TOO_FINE] if is_too_fine(definition, self._precision) else []),
+            *self._event_problems(cadences, TenantId(definition.worker)),
+            *self._chain_problems(definition),
+            *others,
+        ]
+        if problems:
+            raise DeclarationError(f"job {definition.name!r}: {'; '.join(problems)}")
+        handler = definition.type
+        if handler.startswith(RESERVED) or self._routes.queue_for(handler) is None:
+            raise UnknownType(handler, self._routes.types())
+        if is_job_name(handler) and self._has_cadences(handler):
+            problem = f"the type {handler} is a job with cadences, which no other job may run; use another"
+            raise DeclarationError(f"job {definition.name!r}: {problem}")
+
+    def _chain_problems(self, definition: Definition) -> list[str]:
+        """Return the problems of `after`; the worker of a registered job is its tenant."""
+        if definition.after is None:
+            return []
+        from duetime.declare.after_rules import chain_refusals  # noqa: PLC0415 - few jobs need it
+
+        def find(name: str) -> Definition | None:
+            ref = JobRef(TenantId(definition.worker), JobName(name))
+            job = self._jobs.get(ref) if is_job_name(name) else None
+            return None if job is None or job.removed_at is not None else job.definition
+
+        return [*chain_refusals(definition, find, remedy="name a registered job of this tenant")]
+
+    def _event_problems(self, cadences: Sequence[Cadence], tenant_id: TenantId) -> Iterator[str]:
+        """Yield the problems of triggers: only this tenant's events may start its job."""
+        from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - few registrations need it
+
+        for cadence in cadences:
+            if isinstance(cadence, OnEvent):
+                for problem in problems_of(cadence, tenant_id, self._settings):
+                    yield f"the cadence {cadence.text}: {problem}"
+
+    def _has_cadences(self, handler: str) -> bool:
+        """Return whether the handler is of a job that code declares with cadences."""
+        job = self._jobs.get(JobRef(SYSTEM_TENANT, JobName(handler)))
+        return job is not None and not is_manual(job.definition)
+
+
+def _key_problems(key: str | None) -> Sequence[str]:
+    size = KEY_LIMIT if key is None else len(key)
+    if 1 <= size <= KEY_LIMIT:
+        return ()
+    return [f"idempotency_key has {size} characters; 1 to {KEY_LIMIT} are allowed"]
+
+
 class Register:
     """Registers jobs for one tenant, in one actor's name."""
 
-    def __init__(
-        self,
-        actions: ActionStore,
-        ports: JobPorts,
-        *,
-        clock: Clock,
-        settings: Settings,
-    ) -> None:
-        self._jobs, self._clock, self._settings = ports.jobs, clock, settings
-        self._rules = DefinitionRules(ports, settings)
-        self._plan = Plan(actions, ports.jobs, clock=clock, settings=settings, watches=False)
-        self._versions = JobVersions(actions, ports.jobs, clock=clock, settings=settings)
+    def __init__(self, tables: JobTables, ports: JobPorts) -> None:
+        self._jobs, self._clock, self._settings = tables.jobs, tables.clock, tables.settings
+        self._rules = DefinitionRules(ports, tables.settings)
+        self._plan, self._versions = Plan(tables, watches=False), JobVersions(tables)
 
     def __call__(self, registration: Registration, tenant_id: TenantId, actor: str) -> Job:
         """Register a job, and plan it at once; see `Jobs.register`."""
@@ -209,8 +314,6 @@ class Register:
 
     def roll_back(self, get: Callable[[], Job], definition_id: str, actor: str) -> Job:
         """Let a former definition come into force again; see `Jobs.roll_back`."""
-        from duetime.jobs.roll_back import RollBack  # noqa: PLC0415 - few calls need it
-
         roll_back = RollBack(self._jobs, self._versions, self._rules, self._plan, self._clock)
         return roll_back(get, definition_id, actor)
 
@@ -245,3 +348,66 @@ def job_usage(definitions: Collection[Definition]) -> Mapping[Quota, int]:
 
 def _event_rules(definition: Definition) -> int:
     return sum(text.startswith("on_event ") for text in definition.cadences)
+
+
+_OPERATION = "roll back"
+
+
+class RollBack:
+    """Lets a definition that a registered job had before come into force again, as a new change."""
+
+    def __init__(
+        self,
+        jobs: JobStore,
+        versions: JobVersions,
+        rules: DefinitionRules,
+        plan: Plan,
+        clock: Clock,
+    ) -> None:
+        self._jobs, self._versions, self._rules = jobs, versions, rules
+        self._plan, self._clock = plan, clock
+
+    def __call__(self, get: Callable[[], Job], definition_id: str, actor: str) -> Job:
+        """Roll a job back; see `Jobs.roll_back`.
+
+        Args:
+            get: reads the job.
+            definition_id: the id of one of its definitions.
+            actor: the caller.
+        """
+
+        def write() -> Job | Conflict:
+            job = get()
+            definition = self._wanted(job, definition_id)
+            self._rules.check(definition)
+            return self._versions.redefine(job, definition, self._plan, **self._registered(actor)) or CHANGED
+
+        job = change_with_retry(write, f"job {get().name}")
+        self._plan(job.ref)
+        return self._jobs.get(job.ref) or job
+
+    def _wanted(self, job: Job, definition_id: str) -> Definition:
+        """Return the definition that the caller names.
+
+        Raises:
+            JobConflict: code declares the job, or the definition is in force.
+            JobDefinitionNotFound: the job has no such definition.
+        """
+        if job.origin is Origin.CODE:
+            problem = "code declares it; deploy the former code"
+            raise JobConflict(job.name, operation=_OPERATION, problem=problem)
+        found = {stored.id: stored.definition for stored in self._jobs.definitions(job.ref)}
+        if definition_id not in found:
+            raise JobDefinitionNotFound(job.name, definition_id)
+        if found[definition_id] == job.definition:
+            problem = f"its present definition is that of {definition_id}; choose another"
+            raise JobConflict(job.name, operation=_OPERATION, problem=problem)
+        return found[definition_id]
+
+    def _registered(self, actor: str) -> Mapping[str, Any]:
+        return {
+            "registered_by": actor,
+            "registered_at": self._clock.now(),
+            "idempotency_key": None,
+            "idempotency_until": None,
+        }

@@ -12,6 +12,7 @@ from duetime.errors import TenantRequired
 from duetime.ids import Entropy, TenantId
 from duetime.model.action import Action
 from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore
 from duetime.settings import Settings
 
 
@@ -33,6 +34,16 @@ class TenantContext:
     sees_system: bool = True
     payload_of: Callable[[Action], Any] | None = None
     random_bytes: Entropy = os.urandom
+
+
+@dataclass(frozen=True, slots=True)
+class TenantTables:
+    """The `JobTables` of a tenant's scheduler."""
+
+    store: ActionStore
+    jobs: JobStore
+    clock: Clock
+    settings: Settings
 
 
 def tenant_of(given: str | None, settings: Settings) -> str:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from duetime.actions.usage_quotas import UsageQuotas
-from duetime.api.app import Handler, make_api
-from duetime.api.context import ApiContext
-from duetime.api.response_headers import with_headers
-from duetime.api.route_ports import Access, Details, Health, probes
+from duetime.api.app import Handler, make_api, with_headers
+from duetime.api.context import Access, ApiContext, Health
 from duetime.app import App
 from duetime.aws.backends import AwsBackends
 from duetime.aws.damaged_rows import DamagedRows
-from duetime.clock import SystemClock
 from duetime.environment import USUAL_CONCURRENCY
-from duetime.jobs.known_pauses import KnownPauses
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.ports.notifications import InboxPorts
 from duetime.ports.run_logs import RunLogs
 from duetime.settings import Settings
@@ -35,8 +32,8 @@ def make_handler(
         run_logs: the logs of the workers; by default CloudWatch Logs.
         worker_concurrency: the calls that a worker handles at once.
     """
-    clock = SystemClock()
-    backends = AwsBackends(settings, clock)
+    backends = AwsBackends(settings)
+    clock = backends.clock
     inboxes = InboxPorts(backends.preferences, backends.inbox)
     api = ApiContext(
         backends.store,
@@ -53,10 +50,9 @@ def make_handler(
         run_logs or backends.run_logs,
         worker_concurrency,
     )
-    access = Access(backends.grants, backends.audit_trail, clock)
+    access = Access(backends.grants, backends.audit_trail)
     waiting = backends.waiting_failures if settings.made.failure_queue else None
-    details = Details(api, backends.bookmarks, waiting, runbook)
-    health = Health(probes(backends.store, backends.bookmarks), details)
+    health = Health(backends.bookmarks, waiting, runbook)
     api_handler = make_api(api, health, access, prefix=settings.api_prefix)
     reporting = DamagedRows(settings, "api").around(api_handler)
     return with_headers(reporting, settings.console_origin)

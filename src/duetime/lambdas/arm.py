@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -13,11 +13,17 @@ from duetime.aws.damaged_rows import DamagedRows
 from duetime.aws.items import change_of
 from duetime.aws.keys import is_batch, ref_of
 from duetime.aws.stuck_work import StuckWork
-from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
-from duetime.lambdas.context import LambdaContext, time_left
+from duetime.lambdas.frame import (
+    HANDLED,
+    Event,
+    Handler,
+    LambdaContext,
+    from_first,
+    time_left,
+    unless_standby,
+)
 from duetime.lambdas.metrics_buffer import MetricsBuffer, WriteMetrics, published, write_metrics
-from duetime.lambdas.standby import unless_standby
 from duetime.model.batch import BatchRef
 from duetime.model.change import Change
 from duetime.ports.actions import DamagedRow
@@ -27,8 +33,6 @@ from duetime.wakeups.arm import CALLS_AT_ONCE
 from duetime.wakeups.assembly import Steps
 
 log = logging.getLogger(__name__)
-
-Event = Mapping[str, Any]
 
 _RESERVE = timedelta(seconds=15)
 """The part of the function's time in which it sends messages after the last timer."""
@@ -63,7 +67,7 @@ def make_handler(
     metrics: WriteMetrics = write_metrics,
     in_phase: bool = False,
     most_timers: int | None = None,
-) -> Callable[[Event, LambdaContext], Event]:
+) -> Handler[LambdaContext]:
     """Return the handler of stream events; it returns a partial batch response.
 
     Args:
@@ -72,16 +76,14 @@ def make_handler(
         in_phase: see `Steps`; so does Lambda, where workers pay for waiting.
         most_timers: see `Steps`; Lambda's processes set few, since each costs a call of dispatch.
     """
-    clock = SystemClock()
-    backends = AwsBackends(settings, clock)
+    backends = AwsBackends(settings)
+    clock = backends.clock
     meter = MetricsBuffer(settings, published(backends.routes), metrics)
     notice = TransitionLog(meter)
     stuck = StuckWork(settings, "arm", clock)
     at_once = ThreadPoolExecutor(CALLS_AT_ONCE, thread_name_prefix="duetime-arm")
     steps = Steps(
         backends,
-        clock=clock,
-        settings=settings,
         meter=meter,
         parallel_map=at_once.map,
         report_stuck=stuck,
@@ -104,12 +106,12 @@ def make_handler(
             notice(changes)
         except BackendUnavailable as error:
             log.warning("batch not armed, it will come again", extra={"reason": truncate(error)})
-            return {"batchItemFailures": [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}]}
+            return from_first(records)
         if batches or any(change.new and change.new.is_awaited for change in changes):
             steps.follow([*changes, *batches], stop_at=stop_at)
-        return {"batchItemFailures": []}
+        return HANDLED
 
-    return meter.around(unless_standby(steps.region, handler, {"batchItemFailures": []}))
+    return meter.around(unless_standby(steps.region, handler, HANDLED))
 
 
 def _batch(record: Mapping[str, Any]) -> BatchRef | None:

@@ -13,28 +13,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from duetime import ids
 from duetime.aws.backends import AwsBackends
 from duetime.aws.messages import UnreadableMessage, from_json
-from duetime.clock import Clock, SystemClock
 from duetime.errors import InvalidIdentifier
+from duetime.lambdas.frame import Event, EventHandler
 from duetime.lambdas.metrics_buffer import MetricsBuffer, WriteMetrics, published, write_metrics
 from duetime.model.job import JobRef
 from duetime.ports.meter import Meter
 from duetime.settings import Settings
 from duetime.wakeups.assembly import Steps
-from duetime.wakeups.dispatch import Dispatch, DispatchJobs
 
 log = logging.getLogger(__name__)
-
-Event = Mapping[str, Any]
 
 
 def make_handler(
     settings: Settings, *, metrics: WriteMetrics = write_metrics, in_phase: bool = False
-) -> Callable[[Event, object], Event]:
+) -> EventHandler:
     """Return the handler of wakes and events. Lambda repeats a failed call, then uses the failure queue.
 
     Args:
@@ -42,54 +38,36 @@ def make_handler(
         metrics: writes the metrics of each invocation.
         in_phase: see `Steps`; so does Lambda, where workers pay for waiting.
     """
-    clock = SystemClock()
-    backends = AwsBackends(settings, clock)
+    backends = AwsBackends(settings)
     meter = MetricsBuffer(settings, published(backends.routes), metrics)
-    dispatched = make_dispatch(backends, settings, clock, meter, in_phase=in_phase)
-
-    def handler(event: Event, _context: object) -> Event:
-        return dispatched(event)
-
-    return meter.around(handler)
+    dispatched = make_dispatch(backends, meter, in_phase=in_phase)
+    return meter.around(lambda event, _context: dispatched(event))
 
 
-def make_dispatch(
-    backends: AwsBackends, settings: Settings, clock: Clock, meter: Meter, *, in_phase: bool = False
-) -> Callable[[Event], Event]:
+def make_dispatch(backends: AwsBackends, meter: Meter, *, in_phase: bool = False) -> Callable[[Event], Event]:
     """Return the function that dispatches one input; the undelivered handler repeats failed ones with it."""
-    steps = Steps(backends, clock=clock, settings=settings, meter=meter, in_phase=in_phase)
+    steps = Steps(backends, meter=meter, in_phase=in_phase)
 
     def dispatched(event: Event) -> Event:
         if "job" not in event:
-            return _send(steps.dispatch, event)
-        jobs = steps.dispatch_jobs
-        return _start(jobs, event) if "event" in event else _wake(jobs, event)
+            message, _ = from_json(dict(event))
+            delay = steps.dispatch(message)
+            log.info("dispatched", extra={"action": message.ref.id, "delay": delay})
+            return {"id": message.ref.id, "delay": delay}
+        ref = _ref_of(event)
+        if "event" not in event:
+            planned = steps.dispatch_jobs.wake(ref).made
+            log.info("woken", extra={"job": ref.name, "planned": planned})
+            return {"job": ref.name, "planned": planned}
+        cadence, content = event.get("cadence"), event["event"]
+        if not isinstance(cadence, str) or not isinstance(content, Mapping) or not content.get("id"):
+            raise UnreadableMessage(f"the event of job {ref.name} has no id, or no cadence")
+        run = steps.dispatch_jobs.event(ref, cadence, content)
+        action_id = None if run is None else run.id
+        log.info("event", extra={"job": ref.name, "action": action_id, "event": content["id"]})
+        return {"job": ref.name, "id": action_id}
 
     return dispatched
-
-
-def _send(dispatch: Dispatch, event: Event) -> Event:
-    message, _ = from_json(dict(event))
-    delay = dispatch(message)
-    log.info("dispatched", extra={"action": message.ref.id, "delay": delay})
-    return {"id": message.ref.id, "delay": delay}
-
-
-def _wake(jobs: DispatchJobs, event: Event) -> Event:
-    ref = _ref_of(event)
-    planned = jobs.wake(ref)
-    log.info("woken", extra={"job": ref.name, "planned": planned.made})
-    return {"job": ref.name, "planned": planned.made}
-
-
-def _start(jobs: DispatchJobs, event: Event) -> Event:
-    ref, cadence, content = _ref_of(event), event.get("cadence"), event["event"]
-    if not isinstance(cadence, str) or not isinstance(content, Mapping) or not content.get("id"):
-        raise UnreadableMessage(f"the event of job {ref.name} has no id, or no cadence")
-    run = jobs.event(ref, cadence, content)
-    action_id = None if run is None else run.id
-    log.info("event", extra={"job": ref.name, "action": action_id, "event": content["id"]})
-    return {"job": ref.name, "id": action_id}
 
 
 def _ref_of(event: Event) -> JobRef:

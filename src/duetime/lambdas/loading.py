@@ -39,11 +39,11 @@ def load_app(where: str) -> App:
 
 def imported_for(where: str, module: str) -> ModuleType:
     """Import the module of an app or of a setup function, during which no app can run embedded."""
-    token = importing.set(where)
+    importing.append(where)
     try:
         return import_module(module)
     finally:
-        importing.reset(token)
+        importing.pop()
 
 
 def load_apps(where: str) -> App:

@@ -15,10 +15,10 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from duetime.clock import SystemClock
 from duetime.errors import DuetimeError
+from duetime.lambdas.frame import C, Event, Handler
 from duetime.model.action import Action
 from duetime.model.metric import NAMESPACE, Metric
 from duetime.ports.meter import Subject
@@ -32,10 +32,6 @@ _ALL = ["*"]
 
 _OF_EACH_ACTION = frozenset({Metric.SCHEDULED, Metric.EXECUTED, Metric.RUN_TIME})
 """Not written with ``metrics="few"``: no alarm reads them. `lateness` has one value a run."""
-
-_Event = TypeVar("_Event", bound=Mapping[str, Any])
-_Context = TypeVar("_Context")
-_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +108,10 @@ class MetricsBuffer:
         if taken:
             self._write([self._buffered(*whose, values) for whose, values in taken.items()])
 
-    def around(self, handler: Callable[[_Event, _Context], _Answer]) -> Callable[[_Event, _Context], _Answer]:
+    def around(self, handler: Handler[C]) -> Handler[C]:
         """Return the handler with a flush at the end of each invocation, even of a failed one."""
 
-        def metered(event: _Event, context: _Context) -> _Answer:
+        def metered(event: Event, context: C) -> Event:
             self._is_alone = self._in_lines and len(event.get("Records", ())) == 1
             try:
                 return handler(event, context)
@@ -189,15 +185,13 @@ def embedded(
         "Dimensions": [list(names) for names in dimensions],
         "Metrics": [{"Name": metric.value, "Unit": metric.unit.value} for metric in values],
     }
-    members: dict[str, object] = {
-        "_aws": {"Timestamp": int(SystemClock().now().timestamp() * 1_000), "CloudWatchMetrics": [directive]}
+    at = int(SystemClock().now().timestamp() * 1_000)
+    numbers = {metric.value: [float(value) for value in measured] for metric, measured in values.items()}
+    return {
+        "_aws": {"Timestamp": at, "CloudWatchMetrics": [directive]},
+        **{name: value for names in dimensions for name, value in names.items()},
+        **{name: some[0] if len(some) == 1 else some for name, some in numbers.items()},
     }
-    for names in dimensions:
-        members.update(names)
-    for metric, measured in values.items():
-        numbers = [float(value) for value in measured]
-        members[metric.value] = numbers[0] if len(numbers) == 1 else numbers
-    return members
 
 
 def _lines(values: Mapping[Metric, Sequence[float]]) -> Iterator[Mapping[Metric, Sequence[float]]]:

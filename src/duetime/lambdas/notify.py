@@ -6,8 +6,7 @@ import json
 from importlib import import_module
 
 from duetime.aws.backends import AwsBackends
-from duetime.clock import SystemClock
-from duetime.lambdas.partial_batch import Event, EventHandler, partial_batch_handler
+from duetime.lambdas.frame import Event, EventHandler, partial_batch_handler
 from duetime.model.notification import UnreadableEvent
 from duetime.notifications.deliver import MailRenderer, masked
 from duetime.notifications.notify import Notify
@@ -24,10 +23,9 @@ def make_handler(settings: Settings, words: MailRenderer | None = None) -> Event
         settings: the deployment's.
         words: renders notifications; by default `duetime.notifications.mail`.
     """
-    clock = SystemClock()
-    ports = AwsBackends(settings, clock).notifications
+    backends = AwsBackends(settings)
     renderer: MailRenderer = words or import_module("duetime.notifications.mail")
-    notify = Notify(ports, renderer, clock=clock, settings=settings)
+    notify = Notify(backends.notifications, renderer, clock=backends.clock, settings=settings)
     return partial_batch_handler(
         lambda record: notify(_content(record["body"])),
         unreadable=UnreadableEvent,

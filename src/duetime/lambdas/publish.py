@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,24 +11,21 @@ from duetime.aws import clients, unreadable_items
 from duetime.aws.backends import AwsBackends
 from duetime.aws.damaged_rows import DamagedRows
 from duetime.aws.streams import subject_of
-from duetime.aws.undelivered import PARTITION
-from duetime.aws.work_pauses import PARTITION as PAUSES
-from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
-from duetime.events.count_runs import CountRuns
-from duetime.events.count_usage import CountUsage
+from duetime.events.count_runs import CountRuns, CountUsage
 from duetime.events.publish import EventSelection, Publish, PublishedFact
-from duetime.jobs.known_region import KnownRegion
-from duetime.lambdas.standby import unless_standby
+from duetime.jobs.trusted_reading import KnownRegion
+from duetime.lambdas.frame import HANDLED, Event, EventHandler, from_first, unless_standby
 from duetime.model.action import Status
 from duetime.model.lifecycle import RARE, EventName
 from duetime.model.quota import has_quotas
+from duetime.ports.undelivered import UNDELIVERED
+from duetime.ports.work_pauses import PAUSE
 from duetime.settings import Settings
 from duetime.wakeups.system_jobs import SYSTEM_JOBS
 
 log = logging.getLogger(__name__)
 
-Event = Mapping[str, Any]
 Filter = Mapping[str, Any]
 
 _WRITTEN = ["INSERT", "MODIFY"]
@@ -99,17 +96,19 @@ def job_filters(settings: Settings) -> Sequence[Filter]:
             "eventName": ["INSERT"],
             "dynamodb": {"Keys": {"sk": {"S": _PUT_ONCE}}},
         },
-        {"eventName": _WRITTEN, "dynamodb": {"Keys": {"pk": {"S": [PARTITION, PAUSES]}}}},
+        {
+            "eventName": _WRITTEN,
+            "dynamodb": {"Keys": {"pk": {"S": [UNDELIVERED.partition, PAUSE.partition]}}},
+        },
     )
     return (*filters, _new(audit_of={"S": _IS_THERE})) if settings.audit_events else filters
 
 
-def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
+def make_handler(settings: Settings) -> EventHandler:
     """Return the handler of stream events; it returns a partial batch response."""
-    clock = SystemClock()
-    backends = AwsBackends(settings, clock, calls=clients.BRIEF)
+    backends = AwsBackends(settings, calls=clients.BRIEF)
     publish = Publish(EventSelection(backends.jobs, backends.routes, settings=settings), backends.event_bus)
-    prompt = AwsBackends(settings, clock, calls=clients.PROMPT)
+    prompt = AwsBackends(settings, calls=clients.PROMPT)
     counters = list(_counters(prompt, settings))  # else a hanging count would have the events published again
 
     def handler(event: Event, _context: object) -> Event:
@@ -119,15 +118,15 @@ def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
             published = publish(changes)
         except BackendUnavailable as error:
             log.warning("batch not published, it will come again", extra={"reason": truncate(error)})
-            return {"batchItemFailures": [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}]}
+            return from_first(records)
         for count in counters:
             count(changes)
         if published:
             log.info("published", extra={"events": published})
-        return {"batchItemFailures": []}
+        return HANDLED
 
-    region = KnownRegion(backends.regions, clock)
-    active = unless_standby(region, handler, {"batchItemFailures": []})
+    region = KnownRegion(backends.regions, backends.clock)
+    active = unless_standby(region, handler, HANDLED)
     return DamagedRows(settings, "publish").around(active)
 
 

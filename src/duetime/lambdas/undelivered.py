@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from duetime.aws import failures
 from duetime.aws.backends import AwsBackends
-from duetime.clock import Clock, SystemClock
 from duetime.events.publish import EventSelection
 from duetime.lambdas.dispatch import make_dispatch
+from duetime.lambdas.frame import Event, EventHandler, partial_batch_handler
 from duetime.lambdas.metrics_buffer import MetricsBuffer, WriteMetrics, published, write_metrics
-from duetime.lambdas.partial_batch import Event, EventHandler, partial_batch_handler
-from duetime.ports.meter import Meter
 from duetime.ports.undelivered import UndeliveredHandlerPorts
 from duetime.settings import Settings
 from duetime.undelivered.undelivered_handler import UndeliveredHandler
@@ -28,18 +26,9 @@ def make_handler(settings: Settings, *, metrics: WriteMetrics = write_metrics) -
         settings: the deployment's.
         metrics: writes the metrics of each invocation.
     """
-    clock = SystemClock()
-    backends = AwsBackends(settings, clock)
+    backends = AwsBackends(settings)
     meter = MetricsBuffer(settings, published(backends.routes), metrics)
-    handle = _undelivered_handler(settings, backends, clock, meter)
-    return meter.around(partial_batch_handler(lambda record: handle(failures.read(record, settings.prefix))))
-
-
-def _undelivered_handler(
-    settings: Settings, backends: AwsBackends, clock: Clock, meter: Meter
-) -> UndeliveredHandler:
-    queues, routes, undelivered = backends.queues, backends.routes, backends.undelivered
-    dispatch = make_dispatch(backends, settings, clock, meter)
+    dispatch, undelivered = make_dispatch(backends, meter), backends.undelivered
 
     def dispatched(content: Event) -> Event:
         """Dispatch an input; EventBridge passes on the event alone, and its rule holds the rest."""
@@ -47,20 +36,21 @@ def _undelivered_handler(
             return dispatch(backends.job_wakes.dispatch_input(content["rule"], content["event"]))
         return dispatch(content)
 
-    return UndeliveredHandler(
+    handle = UndeliveredHandler(
         UndeliveredHandlerPorts(
             backends.store,
-            queues,
-            routes,
+            backends.queues,
+            backends.routes,
             backends.stream,
             undelivered.store,
             undelivered.queues,
             backends.event_bus,
         ),
-        Steps(backends, clock=clock, settings=settings).arm,
+        Steps(backends).arm,
         dispatched,
-        EventSelection(backends.jobs, routes, settings=settings),
-        clock=clock,
+        EventSelection(backends.jobs, backends.routes, settings=settings),
+        clock=backends.clock,
         settings=settings,
         meter=meter,
     )
+    return meter.around(partial_batch_handler(lambda record: handle(failures.read(record, settings.prefix))))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -10,18 +14,28 @@ from typing import Any
 
 from duetime.aws.backends import AwsBackends
 from duetime.aws.messages import UnreadableMessage, from_json
-from duetime.clock import SystemClock
+from duetime.clock import Clock
 from duetime.declare.handler_set import HandlerSet
+from duetime.environment import granted_targets
 from duetime.ids import TARGET_WORKER
-from duetime.jobs.known_region import KnownRegion
+from duetime.lambdas.frame import (
+    Event,
+    EventHandler,
+    FailureLog,
+    Handler,
+    LambdaContext,
+    failures_of,
+    partial_batch_handler,
+    time_left,
+)
 from duetime.lambdas.metrics_buffer import MetricsBuffer, WriteMetrics, write_metrics
-from duetime.lambdas.partial_batch import Event, EventHandler, FailureLog, partial_batch_handler
 from duetime.model.priority import high_queue_of, is_high_queue
-from duetime.ports.rate_limits import NoSetLimits
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Worker, WorkerPorts
+from duetime.worker.worker import Worker
+
+log = logging.getLogger(__name__)
 
 
 def make_handler(
@@ -35,23 +49,10 @@ def make_handler(
         instance: the name of this process in an action's attempts.
         metrics: writes the metrics of each invocation.
     """
-    clock = SystemClock()
-    backends = AwsBackends(settings, clock)
-    region = KnownRegion(backends.regions, clock)
-    heartbeat = Heartbeat(backends.store, backends.queues, clock=clock, settings=settings, region=region)
-    ports = WorkerPorts(
-        backends.store,
-        backends.jobs,
-        backends.queues,
-        backends.routes,
-        heartbeat,
-        backends.pauses,
-        backends.regions,
-        backends.limits if any(handler.rate for handler in handlers.by_name.values()) else NoSetLimits(),
-    )
+    backends = AwsBackends(settings)
     knows, in_lines = handlers.by_name.__contains__, metrics is write_metrics
     meter = MetricsBuffer(settings, knows, metrics, in_lines=in_lines)
-    work = Worker(handlers, ports, clock=clock, settings=settings, instance=instance, meter=meter)
+    work = Worker(handlers, backends, Heartbeat(backends), instance=instance, meter=meter)
     high = high_queue_of(handlers.worker)
 
     def delivery_of(record: Event) -> Delivery:
@@ -61,20 +62,45 @@ def make_handler(
 
     one = partial_batch_handler(lambda record: work(delivery_of(record)), unreadable=UnreadableMessage)
 
-    @cache
-    def many() -> Callable[[Event, Any], Event]:
-        from duetime.lambdas.work_batch import WorkBatch  # noqa: PLC0415 - only with `worker_batch`
-
-        return WorkBatch(work, delivery_of, FailureLog(UnreadableMessage), clock=clock, flush=meter.flush)
+    failures = FailureLog(UnreadableMessage)
+    many = cache(lambda: _many(work, delivery_of, failures, clock=backends.clock, flush=meter.flush))
 
     def handler(event: Event, context: Any) -> Event:
         return one(event, context) if len(event["Records"]) == 1 else many()(event, context)
 
-    if handlers.worker != TARGET_WORKER:
-        return meter.around(handler)
-    from duetime.lambdas.target_events import with_target_events  # noqa: PLC0415 - only this worker has any
+    return meter.around(_with_events(handler, backends) if handlers.worker == TARGET_WORKER else handler)
 
-    return meter.around(with_target_events(handler, backends, clock=clock, settings=settings))
+
+def _with_events(due: EventHandler, backends: AwsBackends) -> EventHandler:
+    """Return the handler of the worker for targets: its queue also has events, and failed ones come again.
+
+    They are ends of executions, and of actions that started some. Only this worker loads these modules.
+    """
+    from duetime.aws.execution_calls import durable_input  # noqa: PLC0415 - as above
+    from duetime.targets.executions import calls_of  # noqa: PLC0415 - as above
+    from duetime.targets.grants import Grants  # noqa: PLC0415 - as above
+    from duetime.targets.status_events import StatusEvents, is_event  # noqa: PLC0415 - as above
+
+    status = StatusEvents(Grants.from_json(granted_targets()), calls_of, durable_input, backends)
+    events = partial_batch_handler(lambda record: status(json.loads(record["body"])))
+
+    def is_ours(record: Event) -> bool:
+        try:
+            return is_event(json.loads(record["body"]))
+        except (ValueError, RecursionError):
+            return False
+
+    def handler(event: Event, context: Any) -> Event:
+        ours = [record for record in event["Records"] if is_ours(record)]
+        if not ours:
+            return due(event, context)
+        others = [record for record in event["Records"] if record not in ours]
+        failed = [*events({"Records": ours}, context)["batchItemFailures"]]
+        if others:
+            failed += due({**event, "Records": others}, context)["batchItemFailures"]
+        return {"batchItemFailures": failed}
+
+    return handler
 
 
 def _delivery(record: Event) -> Delivery:
@@ -89,3 +115,55 @@ def _delivery(record: Event) -> Delivery:
 
 def _instant_of(milliseconds: str) -> datetime:
     return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
+
+
+_BEFORE_TIME_OUT = timedelta(seconds=2)
+
+
+def _many(
+    worker: Worker,
+    delivery_of: Callable[[Event], Delivery],
+    failures: FailureLog,
+    *,
+    clock: Clock,
+    flush: Callable[[], None],
+) -> Handler[LambdaContext]:
+    """Return the handler of events with several messages; `flush` writes the metrics of ended runs."""
+    from duetime.worker.batch import HandleBatch  # noqa: PLC0415 - only with `worker_batch`
+
+    handle = HandleBatch(worker, clock=clock)
+
+    def handler(event: Event, context: LambdaContext) -> Event:
+        failed: list[Event] = []
+        readable: list[tuple[Event, Delivery]] = []
+        for record in event["Records"]:
+            try:
+                readable.append((record, delivery_of(record)))
+            except Exception as unreadable:  # noqa: BLE001 - one message must not fail the others
+                failures.failed(record, unreadable)
+                failed.append(record)
+        with _before_time_out(time_left(context), flush):
+            ends_at = clock.now() + time_left(context)
+            errors = handle([delivery for _, delivery in readable], ends_at)
+        for number, error in errors.items():
+            failures.failed(readable[number][0], error)
+        return failures_of([*failed, *(readable[number][0] for number in errors)])
+
+    return handler
+
+
+@contextmanager
+def _before_time_out(left: timedelta, flush: Callable[[], None]) -> Iterator[None]:
+    """Write the metrics of ended runs before Lambda ends the process because of one that has not."""
+
+    def write() -> None:
+        log.error("runs go on at the function's time-out: all messages of the call will come again")
+        flush()
+
+    timer = threading.Timer(max(0.0, (left - _BEFORE_TIME_OUT).total_seconds()), write)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

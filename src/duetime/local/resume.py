@@ -21,7 +21,7 @@ from duetime.errors import UnreadableRow
 from duetime.model.action import Action, Status
 from duetime.settings import Settings
 from duetime.wakeups.due_messages import message_of, send_wakes
-from duetime.wakeups.due_shards import DueShards
+from duetime.wakeups.due_scanner import DueShards
 from duetime.wakeups.wheel import BOOKMARK, REARM, TURN
 
 

@@ -15,7 +15,7 @@ from duetime.aws import clients, tables
 from duetime.clock import Clock
 from duetime.ids import DEFAULT_WORKER
 from duetime.jobs.reconcile import Reconciled
-from duetime.lambdas.rollout import Rollout
+from duetime.lambdas.deploy import Rollout
 from duetime.local.addresses import ResourceNames, queue_arn
 from duetime.local.functions import NOTIFY_TIMEOUT, UNDELIVERED_TIMEOUT
 from duetime.local.notifications import LocalNotifications

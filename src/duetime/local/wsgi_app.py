@@ -6,6 +6,7 @@ Its HTTP server has a thread for each request.
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import logging
 import socket
@@ -29,7 +30,6 @@ from duetime.api import PREFIX
 from duetime.console import Site
 from duetime.errors import DuetimeError
 from duetime.local.addresses import HOST
-from duetime.local.compression import compressed
 from duetime.local.emulator import Emulator
 from duetime.local.gateway import LARGEST_BODY, LocalGateway
 from duetime.local.outbox_pages import PATH as OUTBOX
@@ -37,6 +37,21 @@ from duetime.model.entity_tags import has_tag
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+
+SMALLEST = 1_024
+"""Bytes; the stack's REST APIs have the same limit."""
+
+
+def compressed(request: Request, response: Response) -> Response:
+    """Return the response, with its body compressed if that is accepted."""
+    body = response.get_data()
+    if len(body) >= SMALLEST and request.accept_encodings["gzip"] > 0:
+        response.set_data(gzip.compress(body, compresslevel=6, mtime=0))
+        response.headers["Content-Encoding"] = "gzip"
+    response.vary.add("Accept-Encoding")
+    return response
+
 
 log = logging.getLogger(__name__)
 

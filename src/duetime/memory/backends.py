@@ -11,6 +11,7 @@ from duetime.ports.rate_limits import NoSetLimits, SetLimits
 from duetime.ports.regions import ActiveRegions, NoRegions
 from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
 from duetime.ports.work_pauses import NoWorkPauses, WorkPauses
+from duetime.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +19,7 @@ class MemoryBackends:
     """The back ends of the steps. A simulation wraps them with faults."""
 
     clock: Clock
+    settings: Settings
     store: ActionStore
     jobs: JobStore
     queues: DueQueues

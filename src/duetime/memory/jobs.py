@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -12,8 +12,9 @@ from typing import Any
 from duetime import instant
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
+from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.store import MemoryStore
-from duetime.memory.table import is_as_read, is_claimable_as_read
+from duetime.memory.table import is_still_dead
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.backfill import Backfill, BackfillRef
@@ -28,10 +29,14 @@ from duetime.model.job import (
     replaced_definition,
 )
 from duetime.model.job_events import BackfillChange, JobChange, ReportKept, SpanKept
-from duetime.model.lease import Settlement, SettleResult
+from duetime.model.lease import Applied, Rejected, Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
-from duetime.ports.actions import Holder
+from duetime.model.swap import claimable
+from duetime.ports import job_state
+from duetime.ports.backfills import Backfills, backfill_put, ref_of, to_backfill
+from duetime.ports.delegate import delegate
 from duetime.ports.jobs import JobPage, JobRunClaim, LockRequirement
+from duetime.ports.keyed_items import IS_NEW, Fields, Kind, Write
 
 _Attention = tuple[str, str, str, str]
 """The sort key of jobs and backfills by their next maintenance: time, tenant, name, the backfill's id."""
@@ -56,8 +61,13 @@ class MemoryJobStore:
         self.versions_by_ref: dict[JobRef, dict[int, Version]] = {}
         self.replaced_by_ref: dict[JobRef, list[StoredDefinition]] = {}
         self.spans_by_ref: dict[JobRef, dict[JobSpan, None]] = {}
-        self.backfills_by_ref: dict[BackfillRef, Backfill] = {}
+        self.backfill_items = MemoryItems(self._backfill_written)
+        self._backfills = Backfills(self.backfill_items)
         self.reports_by_ref: dict[JobRef, dict[tuple[ReportKind, datetime], DeadlineReport]] = {}
+
+    find_backfill = delegate("_backfills", Backfills.find_backfill)
+    backfills = delegate("_backfills", Backfills.backfills)
+    change_backfill = delegate("_backfills", Backfills.change_backfill)
 
     def get(self, ref: JobRef) -> Job | None:
         with self._store.lock:
@@ -80,9 +90,9 @@ class MemoryJobStore:
                 (_attention(job), job.ref) for job in self.by_ref.values() if job.maintain_at <= until
             ]
             entries += [
-                (_attention_of_backfill(backfill), backfill.ref)
-                for backfill in self.backfills_by_ref.values()
-                if backfill.needs_steps and backfill.begun_at <= until
+                ((instant.text(at), ref.job.tenant_id, ref.job.name, ref.id), ref)
+                for at, ref in self._waiting_backfills()
+                if at <= until
             ]
         waiting = sorted(entries, key=lambda entry: entry[0])
         found = list(islice((entry for entry in waiting if after is None or entry[0] > after), limit + 1))
@@ -99,18 +109,13 @@ class MemoryJobStore:
 
     def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
         with self._store.lock:
-            current = self.by_ref.get(old.ref)
+            current, change = self.by_ref.get(old.ref), job_state.change(old, new)
             if current is None:
                 return False
-            after = current.changed_to(new, old.revision + 1)
-            if current.revision != old.revision:
-                return current == replace(
-                    after,
-                    cursor=current.cursor,
-                    maintain_at=current.maintain_at,
-                    maintain_failures=current.maintain_failures,
-                    unlocked_since=current.unlocked_since,
-                )
+            after = job_state.applied(current, change)
+            if after is None:
+                return job_state.is_changed(current, new, change)
+            after = replace(after, definition=new.definition)
             if after.version != current.version:
                 versions = self.versions_by_ref[old.ref]
                 versions[current.version] = replace(versions[current.version], until=after.since)
@@ -125,59 +130,43 @@ class MemoryJobStore:
         self, job: Job, cursor: datetime, maintain_at: datetime, *, missed: Sequence[JobSpan] = ()
     ) -> bool:
         with self._store.lock:
-            current = self.by_ref.get(job.ref)
-            if current is None or current.revision != job.revision:
-                return False
-            if current.cursor != job.cursor:
-                return (current.cursor, current.maintain_at) == (cursor, maintain_at)
+            move = job_state.move_cursor(job, cursor, maintain_at)
+            if not self._apply(job.ref, move):
+                return self._has(job.ref, job_state.moved(job, move))
             self._keep_spans(job.ref, missed)
-            self._put(replace(current, cursor=cursor, maintain_at=maintain_at))
             return True
 
     def postpone(self, job: Job, maintain_at: datetime, *, failures: int) -> bool:
-        with self._store.lock:
-            current = self.by_ref.get(job.ref)
-            as_read = (job.revision, job.maintain_at)
-            if current is None or (current.revision, current.maintain_at) != as_read:
-                return False
-            self._put(replace(current, maintain_at=maintain_at, maintain_failures=failures))
-            return True
+        return self._apply(job.ref, job_state.postpone(job, maintain_at, failures))
 
     def claim(self, taking: JobRunClaim) -> bool:
         with self._store.lock:
-            row = self._store.get(taking.row.ref)
-            if (
-                row is None
-                or not is_claimable_as_read(row, taking.row)
-                or not self._meets_requirement(taking)
-            ):
+            row, claimed = taking.row, taking.claimed
+            after = job = self.by_ref.get(taking.job.ref)
+            if taking.hold is not LockRequirement.NOTHING:
+                after = job and job_state.applied(job, job_state.claim(taking))
+                if after is None:
+                    return False
+            if not all(is_still_dead(self._store.get(ref), read) for ref, read in taking.holders.items()):
                 return False
-            self._store.write(row, _with_unread_fields(row, taking.claimed))
-            if taking.hold is LockRequirement.LOCK:
-                self._fence_off(taking)
-                job = replace(self.by_ref[taking.job.ref], running=row.ref)
-                self._put(job if taking.unlocked is None else replace(job, unlocked_since=None))
-                self._stop_waiting(taking.job.ref, row.ref)
+            if not isinstance(self._store.swap(row, claimed, claimable(row)), Applied):
+                return False
+            self._fence_off(taking)
+            if after is not None and after != job:
+                self._put(after)
             return True
 
     def _fence_off(self, taking: JobRunClaim) -> None:
         """Raise the fence of dead runs, so that they hold nothing if their workers wake."""
-        holder, lock = taking.dead, self.by_ref[taking.job.ref].running
-        loses_lock = holder is not None and lock == holder.ref != taking.row.ref
-        for dead in (*(taking.unlocked or ()), *((holder,) if holder and loses_lock else ())):
-            row = self._store.get(dead.ref)
-            if row is not None and dead.status is Status.PROCESSING:
+        for ref in taking.holders:
+            row = self._store.get(ref)
+            if row is not None and row.status is Status.PROCESSING:
                 self._store.write(row, transition.fenced_off(row))
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
         with self._store.lock:
-            current = self.by_ref.get(job.ref)
-            if current is None or current.waiting == waiting:
-                return current is not None
-            if _contention(current) != _contention(job):
-                return False
-            self._put(replace(current, waiting=waiting))
-            return True
+            wait = job_state.wait(job, waiting)
+            return self._apply(job.ref, wait) or self._has(job.ref, wait.sets)
 
     def settle(
         self,
@@ -216,27 +205,20 @@ class MemoryJobStore:
             is_first_try = self._store.held(claimed) is not None
             result = settle()
             is_first_end = is_first_try and result is SettleResult.SETTLED
-            if is_first_end and (not has_lock or self._unlock(ref, claimed.ref)):
-                self.count(ref, ended)
+            if is_first_end:
+                self._apply(ref, job_state.count(ref, ended, claimed.ref if has_lock else None))
             return result
 
     def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
         with self._store.lock:
-            current = self._store.get(row.ref)
-            if current is None:
+            if isinstance(self._store.end_pending(row, ended), Rejected):
                 return False
-            if (current.status, current.generation) != (row.status, row.generation):
-                return current == _with_unread_fields(current, ended)
-            self._store.write(current, _with_unread_fields(current, ended))
-            self._unlock(ref, row.ref)
-            self._stop_waiting(ref, row.ref)
+            self._apply(ref, job_state.unlock(ref, row.ref))
+            self._apply(ref, job_state.stop_waiting(ref, row.ref))
             return True
 
     def count(self, ref: JobRef, ended: EndedRun) -> None:
-        with self._store.lock:
-            job = self.by_ref.get(ref)
-            if job is not None:
-                self._put(replace(job, tally=ended.counted(job.tally)))
+        self._apply(ref, job_state.count(ref, ended))
 
     def versions(self, ref: JobRef) -> Sequence[Version]:
         with self._store.lock:
@@ -255,34 +237,25 @@ class MemoryJobStore:
 
     def begin_backfill(self, job: Job, backfill: Backfill) -> bool:
         with self._store.lock:
-            present = self.backfills_by_ref.get(backfill.ref)
+            present = self.find_backfill(backfill.ref)
             if present is not None:
                 begun = (backfill.begun_at, backfill.begun_by)
                 return (present.begun_at, present.begun_by) == begun
-            current = self.by_ref.get(job.ref)
-            if current is None or current.revision != job.revision:
+            if not self._apply(job.ref, job_state.next_revision(job)):
                 return False
-            self.backfills_by_ref[backfill.ref] = backfill
-            self._on_change(BackfillChange(None, backfill))
-            self._put(replace(current, revision=current.revision + 1))
+            self.backfill_items.write(backfill_put(backfill, guard=IS_NEW))
             return True
 
-    def find_backfill(self, ref: BackfillRef) -> Backfill | None:
-        return self.backfills_by_ref.get(ref)
+    def _waiting_backfills(self) -> Iterator[tuple[datetime, BackfillRef]]:
+        """Yield the backfills that need a step, and when they began."""
+        items = (item for part in self.backfill_items.partitions.values() for item in part.values())
+        return (
+            (item["maintain_at"], ref_of(item["pk"], item["sk"])) for item in items if "maintain_at" in item
+        )
 
-    def backfills(self, ref: JobRef) -> Sequence[Backfill]:
-        with self._store.lock:
-            found = [backfill for backfill in self.backfills_by_ref.values() if backfill.ref.job == ref]
-        return sorted(found, key=lambda backfill: (backfill.begun_at, backfill.id), reverse=True)
-
-    def change_backfill(self, read: Backfill, changed: Backfill) -> bool:
-        with self._store.lock:
-            present = self.backfills_by_ref.get(read.ref)
-            if present is None or present.revision != read.revision:
-                return present == changed
-            self.backfills_by_ref[read.ref] = changed
-            self._on_change(BackfillChange(present, changed))
-            return True
+    def _backfill_written(self, _kind: Kind, old: Fields | None, new: Fields | None) -> None:
+        if new is not None:
+            self._on_change(BackfillChange(to_backfill(old) if old else None, to_backfill(new)))
 
     def report(self, ref: JobRef, report: DeadlineReport) -> bool:
         with self._store.lock:
@@ -307,37 +280,20 @@ class MemoryJobStore:
     def earliest_maintenance(self) -> datetime | None:
         with self._store.lock:
             jobs = [job.maintain_at for job in self.by_ref.values()]
-            steps = [found.begun_at for found in self.backfills_by_ref.values() if found.needs_steps]
+            steps = [at for at, _ in self._waiting_backfills()]
         return min([*jobs, *steps], default=None)
 
-    def _meets_requirement(self, taking: JobRunClaim) -> bool:
-        if taking.hold is LockRequirement.NOTHING:
-            return True
-        job = self.by_ref.get(taking.job.ref)
-        if job is None or job.revision != taking.job.revision:
-            return False
-        if not all(self._is_dead(dead.ref, dead) for dead in taking.unlocked or ()):
-            return False
-        if taking.hold is LockRequirement.UNCHANGED or job.running is None or job.running == taking.row.ref:
-            return True
-        return job.running == taking.dead_ref and self._is_dead(job.running, taking.dead)
+    def _apply(self, ref: JobRef, write: Write) -> bool:
+        with self._store.lock:
+            job = self.by_ref.get(ref)
+            after = job and job_state.applied(job, write)
+            if after is not None:
+                self._put(after)
+            return after is not None
 
-    def _is_dead(self, holder: ActionRef, dead: Holder | None) -> bool:
-        """Return whether the holder of the lock is still dead as read, or gone."""
-        row = self._store.get(holder)
-        return row is None if dead is None else row is not None and is_as_read(row, dead)
-
-    def _unlock(self, ref: JobRef, holder: ActionRef) -> bool:
+    def _has(self, ref: JobRef, fields: Fields) -> bool:
         job = self.by_ref.get(ref)
-        if job is None or job.running != holder:
-            return False
-        self._put(replace(job, running=None))
-        return True
-
-    def _stop_waiting(self, ref: JobRef, waiting: ActionRef) -> None:
-        job = self.by_ref.get(ref)
-        if job is not None and job.waiting == waiting:
-            self._put(replace(job, waiting=None))
+        return job is not None and fields.items() <= job_state.fields_of(job).items()
 
     def _put(self, job: Job) -> None:
         old = self.by_ref.get(job.ref)
@@ -356,28 +312,8 @@ class MemoryJobStore:
         stored_spans.update(dict.fromkeys(spans))
 
 
-def _contention(job: Job) -> tuple[object, ...]:
-    """Return what a run reads before it waits."""
-    return (job.waiting, job.running, job.unlocked_since)
-
-
-def _with_unread_fields(current: Action, after: Action) -> Action:
-    """Return `after` with the attributes that its reader may not have: payload and request to cancel."""
-    return replace(
-        after,
-        payload=current.payload,
-        cancel_requested_at=current.cancel_requested_at,
-        cancel_requested_by=current.cancel_requested_by,
-    )
-
-
 def _attention(job: Job) -> _Attention:
     return (instant.text(job.maintain_at), job.ref.tenant_id, job.name, "")
-
-
-def _attention_of_backfill(backfill: Backfill) -> _Attention:
-    job = backfill.ref.job
-    return (instant.text(backfill.begun_at), job.tenant_id, job.name, backfill.id)
 
 
 def _from_cursor(cursor: str | None) -> _Attention | None:

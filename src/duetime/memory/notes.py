@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
+from duetime.memory.keyed_items import MemoryItems
 from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
+from duetime.ports.wakeups import Bookmarks
 
 
 class MemoryRoutes:
@@ -39,17 +41,8 @@ class MemoryRoutes:
         return route if route is not None and route.is_in_events else None
 
 
-class MemoryBookmarks:
-    """Marks in a dictionary.
-
-    See `duetime.ports.wakeups.Bookmarks`.
-    """
+class MemoryBookmarks(Bookmarks):
+    """Marks over a dictionary."""
 
     def __init__(self) -> None:
-        self._marks: dict[str, Mapping[str, str]] = {}
-
-    def read(self, name: str) -> Mapping[str, str]:
-        return self._marks.get(name, {})
-
-    def write(self, name: str, marks: Mapping[str, str]) -> None:
-        self._marks[name] = dict(marks)
+        super().__init__(MemoryItems())

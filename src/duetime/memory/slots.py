@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from duetime.ids import TenantId
-from duetime.memory.table import MemoryTable, is_as_read, is_claimable_as_read
+from duetime.memory.table import MemoryTable, is_still_dead
 from duetime.model import transition
-from duetime.model.action import Action, ActionRef, Status
+from duetime.model.action import Action, ActionRef
 from duetime.model.slots import KeySlots, SlotMove, TailEntry, tail_position
 from duetime.ports.actions import DamagedRow, Holder
 
@@ -86,31 +86,11 @@ class MemorySlots:
             if dead is None or not _is_as_read(self._current(before), move):
                 return False
             current = self._table.get(ActionRef(before.tenant_id, dead))
-            if current is None or row is None:
-                if current is not row:
-                    return False
-            elif not is_as_read(current, row):
+            if not is_still_dead(current, row):
                 return False
-            elif not current.status.is_final:
+            if current is not None and not current.status.is_final:
                 self._table.write(current, transition.fenced_off(current))
             self._move(self._current(before), move)
-            return True
-
-    def claim_row(self, row: Action, claimed: Action) -> bool:
-        with self._table.lock:
-            current = self._table.get(row.ref)
-            if current is None or not is_claimable_as_read(current, row):
-                is_mine = current is not None and current.status is Status.PROCESSING
-                return is_mine and current is not None and current.nonce == claimed.nonce
-            self._table.write(
-                current,
-                replace(
-                    claimed,
-                    payload=current.payload,
-                    cancel_requested_at=current.cancel_requested_at,
-                    cancel_requested_by=current.cancel_requested_by,
-                ),
-            )
             return True
 
     def limit_lease(self, row: DamagedRow, until: datetime) -> None:

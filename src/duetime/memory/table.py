@@ -13,7 +13,8 @@ from duetime.ids import ActionId, TenantId, place_of
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.batch import COUNTED_AT
 from duetime.model.change import Change
-from duetime.ports.actions import DamagedRow, Holder
+from duetime.model.swap import as_it_is
+from duetime.ports.actions import Holder
 
 DueKey = tuple[datetime, str, str]
 K = TypeVar("K", DueKey, ActionId)
@@ -101,17 +102,11 @@ class MemoryTable:
             return tuple(sorted(self.by_ref.values(), key=lambda row: row.id))
 
 
-def is_as_read(current: Action, read: Holder) -> bool:
-    """Return whether status, generation, fence and lease of a row are those that the caller read."""
-    if isinstance(read, DamagedRow):
-        return False
-    states = [(row.status, row.generation, row.fence, row.lease_until) for row in (current, read)]
-    return states[0] == states[1]
-
-
-def is_claimable_as_read(current: Action, read: Action) -> bool:
-    """Return whether a row is as read for a claim: the next run begins with its checkpoint."""
-    return is_as_read(current, read) and current.checkpoint == read.checkpoint
+def is_still_dead(current: Action | None, read: Holder | None) -> bool:
+    """Return whether a holder is dead as read, or gone. No row in memory is damaged."""
+    if current is None or read is None:
+        return current is read
+    return isinstance(read, Action) and as_it_is(read).holds(current, read, read)
 
 
 def _insert(entries: list[K], entry: K) -> None:

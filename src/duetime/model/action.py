@@ -117,9 +117,11 @@ class Attempt:
     queued_at: datetime
     """When its queue message could first be received."""
     started_at: datetime
+    """When its worker claimed the action."""
     instance: str
     """The worker process that ran it."""
     finished_at: datetime | None = None
+    """When it ended; None while it runs, and of a lost one."""
     ending: Ending | None = None
     message: str | None = None
     """The reason of a failure, or an overrun, in at most 500 characters."""
@@ -143,11 +145,16 @@ class Action:
     """The contents of an action's row. All instants are in UTC."""
 
     tenant_id: TenantId
+    """The tenant that owns it."""
     id: ActionId
+    """A UUIDv7; of a job's run the job's name, its version and the nominal time."""
     type: str
+    """The payload type, whose handler runs it."""
     due_at: datetime
+    """When it is due by now: retries and redrives move it."""
     due_shard: str
     created_by: str
+    """Who scheduled it."""
     payload: str | None
     """The payload as JSON; None while a large one has not been fetched (see `payload_offloaded`)."""
     payload_version: int = 1
@@ -156,22 +163,23 @@ class Action:
     payload_size: int = 0
     """The bytes of a one-shot's offloaded payload."""
     correlation_id: str | None = None
+    """What it was scheduled with, to be found by."""
     idempotency_key: str | None = None
-    """The key under which it was scheduled: while the key holds, a repeat returns this action."""
+    """What it was scheduled under: while the key holds, a repeat returns this action."""
     concurrency_key: str | None = None
-    """A limited number of a tenant's actions with one key run at once."""
+    """Of the actions that share it only so many run at once."""
     concurrency_limit: int = 1
     """That number: the action begins while fewer hold a slot of its concurrency key."""
     is_high: bool = False
-    """The caller gave it a high priority; its type may have one too."""
+    """Whether it was scheduled with a high priority; its type may have one too."""
     debounce_key: str | None = None
-    """Until its first run begins, further calls with the key change it and schedule no other."""
+    """Until its first run begins, further calls with the key change it, and schedule no other."""
     debounce_until: datetime | None = None
-    """The latest due time that such a call can give it."""
+    """The latest due time that they can give it; None without a bound."""
     coalesced: int = 0
-    """The number of further calls that it has taken."""
+    """How many have changed it."""
     recent_calls: str | None = None
-    """Names of the latest of them, to recognise one whose response was lost."""
+    """Names of the latest of these calls, to recognise one whose response was lost."""
     rate_key: str | None = None
     """The key of its type's rate limit, if its caller's process knew it; the worker computes it otherwise."""
     rate_slot: datetime | None = None
@@ -181,6 +189,7 @@ class Action:
     trace: str | None = None
     """The caller's trace context, as a W3C ``traceparent``; its runs continue that trace."""
     status: Status = Status.PENDING
+    """Where it stands; executed, failed, cancelled and skipped are final."""
     generation: int = 1
     """Counts the due times with which the action was pending: each has its own wake."""
     fence: int = 0
@@ -198,13 +207,14 @@ class Action:
     first_due_at: datetime | None = None
     """The due time before retries changed it; None if they have not."""
     expires_at: datetime | None = None
-    """Of a one-shot: no run begins from then on; see `duetime.model.expiry`."""
+    """From when on no run of it begins; None if it was given none. See `duetime.model.expiry`."""
     attempts: tuple[Attempt, ...] = ()
     lease_until: datetime | None = None
     nonce: str | None = None
     retry: str | None = None
     """The text form of the retry policy at the first claim."""
     cancel_requested_at: datetime | None = None
+    """When a stop of its run was first requested."""
     cancel_requested_by: str | None = None
     changed_at: datetime | None = None
     """When a person or a program last rescheduled, cancelled, redrove or dismissed it."""
@@ -220,17 +230,17 @@ class Action:
     catches_up: bool = False
     """An occurrence that was missed; it waits for its job's lock instead of being skipped."""
     skip_reason: SkipReason | None = None
-    """Why a skipped row did not run."""
+    """Why it was not run; None unless it is skipped."""
     note: str | None = None
-    """Details of that, in at most 500 characters."""
+    """More on that, in at most 500 characters."""
     held_by: str | None = None
-    """The pause that held it until its latest claim that came after one, as one clause."""
+    """The pause that held it before its latest claim, as one clause; None: none did."""
     dismissed_reason: str | None = None
-    """Why a caller removed the failed action from the dead letters; a redrive removes it."""
+    """Why it was removed from the dead letters; None unless it was. A redrive removes it."""
     batch: str | None = None
     """The batch whose member it is."""
     after: str | None = None
-    """The predecessors that it waits or waited for; see `duetime.model.predecessors`."""
+    """The ids, and ``batch:name``, that it waits or waited for, with spaces between them."""
     after_rule: str | None = None
     """What it does if one of them is not executed: ``any`` runs, ``skip`` skips; by default it fails."""
     waits_for: str | None = None
@@ -244,6 +254,7 @@ class Action:
     handed_over: int = 0
     """The fence of the run that last handed it over; 0 if none did. See `duetime.model.hand_over`."""
     handed_over_at: datetime | None = None
+    """When it was last handed over."""
     times_out_at: datetime | None = None
     """When that hand-over ends without a completion."""
     beat_seconds: int = 0
@@ -253,13 +264,14 @@ class Action:
     completion: str | None = None
     """Names the call that ended it, to recognise one whose response was lost."""
     question: str | None = None
-    """What its last hand-over asks people to approve; None if it needs no approval."""
+    """What a person decides, or decided last; None if it needed no approval."""
     decision_terms: str | None = None
     """``execute``: a rejection executes it, and does not fail it. ``another``: another person than the one
     who scheduled it must approve. ``execute another``: both."""
     progress: str | None = None
     """The share that a run reported last, from 0 to 1."""
     progress_note: str | None = None
+    """What was reported with it."""
     result: str | None = None
     """What a completion stored, as JSON of at most 2 KB."""
 
@@ -301,12 +313,12 @@ class Action:
 
     @property
     def nominal_at(self) -> datetime:
-        """The instant that the cadence or the caller named; retries and redrives do not change it."""
+        """When it was scheduled for; retries and redrives do not move it."""
         return self.first_due_at or self.due_at
 
     @property
     def is_held(self) -> bool:
-        """Whether it waits for its predecessors; its due time is then out of reach of every scan."""
+        """Whether it waits for its predecessors; its due time is then in 2199, beyond every scan."""
         return self.status is Status.PENDING and self.after is not None and self.due_at >= instant.LATEST
 
     @property
@@ -337,7 +349,7 @@ class Action:
 
     @property
     def created_at(self) -> datetime:
-        """When it was scheduled, to the millisecond, read from its id; or when its job's run was planned."""
+        """When it was scheduled, or its job's run was planned, to the millisecond."""
         return self.planned_at or ids.created_at(self.id)
 
     @property
@@ -347,7 +359,7 @@ class Action:
 
     @property
     def trigger(self) -> Trigger:
-        """The cause that made it due."""
+        """What made it due."""
         if ids.is_one_shot(self.id):
             return Trigger.SCHEDULED
         if ids.is_event_run(self.id):
@@ -360,7 +372,7 @@ class Action:
 
     @property
     def modified_at(self) -> datetime:
-        """When a caller last changed the row, or a run of it started or ended."""
+        """When a caller last changed it, or a run of it last began or ended."""
         return max(instant for instant in (self.created_at, self.changed_at, self._last_ran_at) if instant)
 
     def next_change_at(self, at: datetime) -> datetime:
@@ -372,14 +384,14 @@ class Action:
 
     @property
     def modified_by(self) -> str:
-        """The author of that change; the worker's instance, if it was a run."""
+        """Who did that: the worker's instance, if it was a run."""
         if self._last_ran_at and self._last_ran_at >= (self.changed_at or self.created_at):
             return self.attempts[-1].instance
         return self.changed_by or self.created_by
 
     @property
     def is_retrying(self) -> bool:
-        """Whether an attempt failed, and it waits for the next one; a redrive counts them from zero."""
+        """Whether it is pending after a failed attempt; a redrive counts them from zero."""
         if self.status is not Status.PENDING or self.attempt <= self.redriven_after or not self.attempts:
             return False
         last = self.attempts[-1]

@@ -79,10 +79,13 @@ class AuditEntry:
     operation: str
     """Such as ``cancel``, ``pause`` or ``register``."""
     by: str
+    """The caller."""
     roles: tuple[str, ...]
+    """The caller's roles."""
     address: str | None
     """The caller's address, from API Gateway."""
     requested_at: datetime
+    """The time of the request."""
     request_fields: Mapping[str, Any]
     """The other fields of the request; never a payload."""
     status: int | None = None

@@ -84,28 +84,38 @@ class Backfill:
     until: datetime
     """The end of the range, excluded."""
     order: BackfillOrder = BackfillOrder.OLDEST
+    """Which times come first."""
     at_once: int = USUAL_AT_ONCE
+    """The most open runs."""
     again: bool = False
     """Whether times that already ran are run again."""
     total: int
     """The nominal times in the range, those included that are left out."""
     begun_by: str
+    """Who began it."""
     begun_at: datetime
+    """When that was."""
     state: BackfillState = BackfillState.RUNNING
+    """``running`` until all its runs have ended, unless a caller pauses or cancels it."""
     rest_from: datetime
     rest_until: datetime
     """The nominal times that are not examined yet lie between these two; the second is excluded."""
     open: tuple[datetime, ...] = ()
     """The nominal times whose runs have begun, and have not ended as far as is known."""
     executed: int = 0
+    """How many of its runs were executed."""
     failed: int = 0
+    """How many have failed."""
     skipped: int = 0
+    """How many were skipped."""
     cancelled: int = 0
+    """How many were cancelled."""
     left_out: int = 0
     """Times that had run before, or were about to."""
     changed_by: str | None = None
     """Who last paused, resumed or cancelled it."""
     changed_at: datetime | None = None
+    """When that was."""
     ended_at: datetime | None = None
     """When its last run had ended."""
     revision: int = 1

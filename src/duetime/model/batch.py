@@ -60,7 +60,14 @@ class BatchState(StrEnum):
 
 
 class Counts(NamedTuple):
-    """Final members, by status."""
+    """Final members, by status.
+
+    Attributes:
+        executed: how many were executed.
+        failed: how many have failed.
+        cancelled: how many were cancelled.
+        skipped: how many were skipped.
+    """
 
     executed: int = 0
     failed: int = 0
@@ -103,27 +110,32 @@ class ActionBatch:
 
     tenant_id: TenantId
     name: str
+    """Its name, one of its tenant."""
     first_id: ActionId
     """The id of member 0."""
     version: str
     """Differs after each write."""
     opened_at: datetime
+    """When it was opened."""
     opened_by: str
+    """Who opened it."""
     size: int = 0
-    """Members have the numbers below it."""
+    """How many members it has; these have the numbers below it."""
     on_complete: ActionId | None = None
-    """The action that is released when it is complete."""
+    """The action that is released when it is complete; None if it has none."""
     followers: tuple[ActionId, ...] = ()
     """Further actions that wait for it."""
     closed_at: datetime | None = None
+    """From when on no member could be added; None while it is open."""
     closed_by: str | None = None
+    """Who closed it."""
     completed_at: datetime | None = None
     """When it was first complete."""
     is_counting: bool = True
     """Whether a member is not known to be final, or it is open."""
     counts: Counts = field(default_factory=Counts)
     counted_at: datetime | None = None
-    """When the counts were true."""
+    """When the counts were true; None before the first count."""
     prefix: int = 0
     """All members with a lower number were final; their rows may have expired."""
     prefix_counts: Counts = field(default_factory=Counts)
@@ -143,7 +155,7 @@ class ActionBatch:
 
     @property
     def state(self) -> BatchState:
-        """Its state."""
+        """``open`` until it is closed, then ``running``; ``complete`` when all members are final."""
         if self.closed_at is None:
             return BatchState.OPEN
         return BatchState.RUNNING if self.is_counting else BatchState.COMPLETE

@@ -16,7 +16,7 @@ RESERVED = "duetime-"
 """The prefix of the system's own names."""
 
 CANARY = "duetime-canary"
-"""The type of the canary; see `duetime.wakeups.canary`."""
+"""The type of the canary; see `duetime.wakeups.sweep`."""
 
 DEADLINE = "duetime-deadline"
 """The type of the checks of deadlines, which the system's worker runs; see `duetime.model.deadline`."""

@@ -2,7 +2,7 @@
 
 A caller with a lower number is harmless: the passes read all its shards. One with a higher number puts rows
 into shards that no sweep reads. While callers are deployed after the stack, they have the former number: it
-is accepted for a day, since the passes then read the surplus shards too (`duetime.wakeups.due_shards`).
+is accepted for a day, since the passes then read the surplus shards too (`duetime.wakeups.due_scanner`).
 """
 
 from __future__ import annotations

@@ -88,24 +88,29 @@ class Definition:
     retry: str | None = None
     """A retry policy's text form; without it the handler's own applies."""
     overlap: Overlap = Overlap.SKIP
+    """What becomes of an occurrence while another run has not ended."""
     catch_up: int = 0
     """The number of latest missed occurrences that run later."""
     precision: Precision = "second"
+    """`second`, or `minute` if a run may be that late."""
     failure_threshold: int = 3
     """Failures in a row after which a notification is sent."""
     deadline: str | None = None
-    """The wall time by which a nominal time must have succeeded, such as ``06:00``."""
+    """The wall time by which a nominal time must have succeeded, such as ``06:00``; None without one."""
     within: int | None = None
     """Or the seconds after the nominal time."""
     every_success_within: int | None = None
-    """Seconds; a longer time without a success is reported."""
+    """Seconds: a longer time without a success is reported; None: never."""
     after: JobName | None = None
-    """The job whose run of the same nominal day must have succeeded before a run begins."""
+    """The job whose run of the same nominal day must have succeeded before a run begins; None without one."""
     after_timeout: int | None = None
-    """Seconds for which a run waits for it; None: `USUAL_WAIT`."""
+    """Seconds for which a run waits for it; None: 12 hours."""
     title: str = ""
+    """Its name for people; may be empty."""
     category: str = ""
+    """What lists may group it by; may be empty."""
     description: str = ""
+    """What it is for; may be empty."""
     worker: str = DEFAULT_WORKER
     """The worker whose manifest declares it."""
     self_scheduled: bool = False
@@ -162,8 +167,11 @@ class Pause:
     """A pause of a job, or of one of its cadences."""
 
     since: datetime
+    """When it began."""
     by: str
+    """Who paused it."""
     reason: str = ""
+    """Why; may be empty."""
     until: datetime | None = None
     """When it ends by itself."""
     parts: tuple[Pause, ...] = ()
@@ -244,10 +252,12 @@ class StoredDefinition:
     id: str
     """Of the last one of a version, the version's number; of others, ``3.17``: the job's revision is last."""
     version: int
+    """The job's version, which counts changes of its schedule."""
     definition: Definition
     since: datetime
+    """When it came into force."""
     until: datetime | None = None
-    """None while it is in force."""
+    """When it was replaced; None while it is in force."""
     by: str = ""
     """The user who registered it; empty if that was not recorded."""
 
@@ -285,7 +295,9 @@ class Job:
     ref: JobRef
     definition: Definition
     origin: Origin
+    """Who declared it."""
     version: int = 1
+    """Counts changes of its schedule; each occurrence is of one."""
     since: datetime
     """When this version came into force."""
     anchor: datetime
@@ -319,6 +331,7 @@ class Job:
     wakes: WakeState = field(default_factory=WakeState)
     """What `duetime.jobs.maintain` last set on EventBridge for it."""
     registered_by: str = ""
+    """Who declared it, by a registration."""
     registered_at: datetime | None = None
     """Of a runtime job: when its last registration was made."""
     idempotency_key: str | None = None
@@ -356,18 +369,6 @@ class Job:
         """Return whether `key` is that of its last registration, and still holds."""
         until = self.idempotency_until
         return key is not None and key == self.idempotency_key and until is not None and now < until
-
-    def changed_to(self, new: Job, revision: int) -> Job:
-        """Return the job after `JobStore.change`, which does not write origin, lock and statistics."""
-        return replace(
-            new,
-            revision=revision,
-            origin=self.origin,
-            anchor=self.anchor,
-            running=self.running,
-            waiting=self.waiting,
-            tally=self.tally,
-        )
 
     def policy_for(self, cadence: str | None, handlers: RetryPolicy) -> RetryPolicy:
         """Return the retry policy of a run.

@@ -41,12 +41,8 @@ class ClaimTerms:
     """The handler's retry policy; the first claim stores it in the row."""
     epoch: int = 0
     """The epoch of the active region; 0 without a standby region."""
-    fence: int = 0
-    """The row's fence as read; only a claim with an epoch compares it."""
     expiry: Expiry = NO_EXPIRY
     """When actions of its type expire, and their end then."""
-    generation: int | None = None
-    """The row's generation as read, if the expiry depends on it."""
     shares_process: bool = False
     """Other runs share the process, and would die with it."""
     held_by: str | None = None
@@ -65,6 +61,14 @@ class ClaimTerms:
     def may_claim(self, row: Action) -> bool:
         """Return whether the expiry permits a claim: of an expired action only to fail it."""
         return self.expiry.on_expiry == "fail" or not self.is_expired(row)
+
+    def may_begin(self, row: Action) -> bool:
+        """Return whether a run of the row may begin: it is due and not expired, or its worker has died."""
+        if self.is_fenced_off(row):
+            return False
+        if row.status is Status.PROCESSING:
+            return self.may_take_over(row)
+        return row.status is Status.PENDING and row.due_at <= self.now and self.may_claim(row)
 
     def is_fenced_off(self, row: Action) -> bool:
         """Return whether another region has claimed the row at a later epoch."""
@@ -105,11 +109,6 @@ class MustBeAlone:
 
 
 @dataclass(frozen=True, slots=True)
-class NeedsSlot:
-    """The row has a concurrency key: its claim must also take a slot of that key."""
-
-
-@dataclass(frozen=True, slots=True)
 class Applied:
     """A guarded change happened, now or in an earlier try with a lost response.
 
@@ -126,37 +125,6 @@ class Rejected:
     action: Action | None
     taken_by: ActionId | None = None
     """Of a redrive: the action that now holds the row's idempotency key."""
-
-
-def applied_if_mine(
-    outcome: Applied | Rejected, status: Status, *, by: str, at: datetime
-) -> Applied | Rejected:
-    """Return `Applied` if the row is as this call leaves it.
-
-    Its first attempt changed the row without a response.
-    """
-    row = outcome.action
-    is_mine = row is not None and (row.status, row.changed_by, row.changed_at) == (status, by, at)
-    return Applied(row) if row is not None and is_mine else outcome
-
-
-def deferred_if_mine(outcome: Applied | Rejected, row: Action, until: datetime) -> Applied | Rejected:
-    """Return `Applied` if the row is as this call leaves it, as `applied_if_mine` does."""
-    current = outcome.action
-    mine = (Status.PENDING, row.generation + 1, until)
-    if current is None or (current.status, current.generation, current.due_at) != mine:
-        return outcome
-    return Applied(current)
-
-
-def released_if_mine(outcome: Applied | Rejected, released: Action) -> Applied | Rejected:
-    """Return `Applied` if the row is as this call leaves it, as `applied_if_mine` does."""
-    current = outcome.action
-    if current is None or isinstance(outcome, Applied):
-        return outcome
-    mine = (released.status, released.generation, released.due_at, released.unmet)
-    is_mine = (current.status, current.generation, current.due_at, current.unmet) == mine
-    return Applied(current) if is_mine else outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,12 +189,18 @@ class Settlement:
     result: str | None = None
     """What the external party returned, as JSON."""
 
-    def may_end(self, row: Action) -> bool:
-        """Return whether it may end a row that is processing under the fence of its run."""
-        if self.completion is None:
-            return True
-        lasts = row.lease_until is not None and self.finished_at < row.lease_until
-        return row.is_handed_over and lasts
+    def result_in(self, claimed: Action, row: Action | None) -> SettleResult:
+        """Return what it did to the run `claimed`, whose row is this one now."""
+        if self.has_ended(claimed, row):
+            return SettleResult.SETTLED
+        if row is None or row.fence != claimed.fence:
+            return SettleResult.LEASE_LOST
+        if row.status is Status.PROCESSING and self._is_in_time(row):
+            return SettleResult.CANCEL_REQUESTED
+        return SettleResult.SETTLED if self.completion is None else SettleResult.LEASE_LOST
+
+    def _is_in_time(self, row: Action) -> bool:
+        return self.completion is None or outlasts(row, self.finished_at, self.finished_at)
 
     def has_ended(self, claimed: Action, row: Action | None) -> bool:
         """Return whether the row is in the state that this settlement of the run `claimed` writes."""

@@ -6,9 +6,8 @@ The caller writes it with one conditional put. `arm` sets the timer later, from 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from duetime.errors import InvalidIdentifier, InvalidPayload, PayloadTooLarge
 from duetime.ids import Entropy, TenantId, concurrency_key, due_shard_of, new_action_id, rate_key
@@ -32,16 +31,8 @@ Actions with different limits may share a key. An action begins while fewer slot
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Concurrency:
-    """A shared key, and how many of its actions may run at once."""
-
-    key: str
-    limit: int
-
-
-def concurrency_of(key: object, limit: object) -> Concurrency | None:
-    """Check an order's key and limit; return None without a key.
+def checked_concurrency_key(key: object, limit: object) -> str | None:
+    """Check an order's key and limit, and return the key; without one, the limit is 1.
 
     Raises:
         InvalidIdentifier: the key cannot be part of a table key, or the limit is out of range.
@@ -52,7 +43,7 @@ def concurrency_of(key: object, limit: object) -> Concurrency | None:
         if limit != 1:
             raise InvalidIdentifier("concurrency_limit", limit, "limits no key; pass concurrency_key as well")
         return None
-    return Concurrency(concurrency_key(key), limit)
+    return concurrency_key(key)
 
 
 def rate_key_of(payload: object, key: object) -> str | None:
@@ -82,19 +73,21 @@ def new_action(
     now: datetime,
     tenant_id: TenantId,
     actor: str,
-    correlation_id: str | None,
     due_shards: int,
     random_bytes: Entropy = os.urandom,
-    idempotency_key: str | None = None,
-    concurrency: Concurrency | None = None,
-    rate_key: str | None = None,
-    trace: str | None = None,
-    expires_at: datetime | None = None,
-    debounce_key: str | None = None,
-    debounce_until: datetime | None = None,
-    is_high: bool = False,
+    **facts: Any,
 ) -> Action:
     """Return a new pending action; nothing is written yet.
+
+    Args:
+        payload: its payload.
+        due_at: when it is due.
+        now: the present time.
+        tenant_id: its tenant.
+        actor: who schedules it.
+        due_shards: the number of the due shards.
+        random_bytes: the source of randomness for its id.
+        facts: its further fields, such as its keys.
 
     Raises:
         InvalidPayload: `payload` is no `Payload`, or has no JSON form.
@@ -115,17 +108,8 @@ def new_action(
         payload_version=payload.type_version,
         payload_offloaded=size > IN_ROW_LIMIT,
         payload_size=size if size > IN_ROW_LIMIT else 0,
-        correlation_id=correlation_id,
-        idempotency_key=idempotency_key,
-        concurrency_key=concurrency.key if concurrency else None,
-        concurrency_limit=concurrency.limit if concurrency else 1,
-        rate_key=rate_key,
-        trace=trace,
-        expires_at=expires_at,
-        debounce_key=debounce_key,
-        debounce_until=debounce_until,
-        is_high=is_high,
         depth=current_depth(),
+        **facts,
     )
 
 

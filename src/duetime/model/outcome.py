@@ -27,6 +27,7 @@ expiry on; the action fails instead.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -86,13 +87,13 @@ def of_error(error: BaseException) -> Outcome:
         case RunCancelled():
             return CANCELLED
         case Fatal():
-            return Outcome(Ending.FAILED, _message(first, more))
+            return Outcome(Ending.FAILED, _message(first, error, more))
     waits = [leaf.after for leaf in leaves if isinstance(leaf, Retry) and leaf.after is not None]
     is_retry = isinstance(first, Retry)  # then all are: each other error precedes
     backs_off = not is_retry or any(isinstance(leaf, Retry) and leaf.after is None for leaf in leaves)
     return Outcome(
         Ending.RETRY if is_retry else Ending.FAILED,
-        truncate(f"{truncate(first)}{more}") if is_retry else _message(first, more),
+        truncate(f"{truncate(first)}{more}") if is_retry else _message(first, error, more),
         may_retry=True,
         retry_after=max(waits, default=None),
         backs_off=backs_off,
@@ -101,14 +102,15 @@ def of_error(error: BaseException) -> Outcome:
 
 def leaves_of(error: BaseException) -> list[BaseException]:
     """Return the exceptions of a group, such as that of ``asyncio.TaskGroup``; one in no group is alone."""
-    leaves, left = list[BaseException](), [error]
+    return [one for one in _tree_of(error) if not isinstance(one, BaseExceptionGroup)]
+
+
+def _tree_of(error: BaseException) -> Iterator[BaseException]:
+    left = [error]
     while left:
-        one = left.pop()
+        yield (one := left.pop())
         if isinstance(one, BaseExceptionGroup):
             left += reversed(vars(BaseExceptionGroup)["exceptions"].__get__(one))  # whatever a subclass has
-        else:
-            leaves.append(one)
-    return leaves
 
 
 def _precedence(leaf: BaseException) -> int:
@@ -227,15 +229,17 @@ def _failed_probes(action: Action) -> int:
     )
 
 
-def _message(error: BaseException, more: str = "") -> str:
-    """Return an exception as a reason: its class and text, its notes and its cause."""
-    notes = getattr(error, "__notes__", None)
-    parts = [named(error), *map(truncate, notes if isinstance(notes, list) else ())]
+def _message(error: BaseException, raised: BaseException, more: str) -> str:
+    """Return an exception as a reason: its class and text; its notes and cause, and those of the groups."""
+    parts = [named(error)]
     if isinstance(error, SystemExit | KeyboardInterrupt):
         parts.append("a handler must not end its process")
-    if error.__cause__ is not None and (cause := in_words(error.__cause__)) not in parts[0]:
-        parts.append(f"caused by {cause}")
-    return truncate(truncate("; ".join(parts), MESSAGE_LIMIT - len(more)) + more)
+    for one in (error, *(part for part in _tree_of(raised) if isinstance(part, BaseExceptionGroup))):
+        notes = getattr(one, "__notes__", None)
+        parts += map(truncate, notes if isinstance(notes, list) else ())
+        if one.__cause__ is not None and (cause := in_words(one.__cause__)) not in parts[0]:
+            parts.append(f"caused by {cause}")
+    return truncate(truncate("; ".join(dict.fromkeys(parts)), MESSAGE_LIMIT - len(more)) + more)
 
 
 def in_words(error: BaseException) -> str:

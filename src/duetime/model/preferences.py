@@ -55,7 +55,9 @@ class Preferences:
     revision: int = 0
     """Counts changes; 0 for the defaults."""
     changed_at: datetime | None = None
+    """When that was changed last."""
     changed_by: str | None = None
+    """Who changed it last."""
 
     def __post_init__(self) -> None:
         problems = [

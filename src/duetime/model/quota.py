@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from duetime._quota_words import QUOTAS, quota_words
+from duetime._setting_fields import QUOTAS, quota_words
 from duetime.ids import SYSTEM_TENANT, TenantId
 
 if TYPE_CHECKING:

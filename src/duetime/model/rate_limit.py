@@ -121,6 +121,10 @@ class RateLimit:
         return cls(count, period, burst)
 
 
+STRICTEST = RateLimit(1, timedelta(days=1), 1)
+"""In place of a limit that cannot be read: what may be limited does not run unlimited."""
+
+
 def _shards(count: int, per: timedelta) -> int:
     return max(1, -(-count * _SECOND // (SHARD_RATE * (per // _MICROSECOND))))
 

@@ -11,16 +11,13 @@ import json
 from collections import deque
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, time
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from pydantic import BaseModel, RootModel
 
-_PLAIN = {
-    *("model", "model-fields", "model-field", "definitions", "definition-ref", "default", "nullable", "none"),
-    *("list", "dict", "str", "int", "float", "bool", "date", "uuid"),
-}
-"""The kinds of nodes in the schema of a class about whose values ``==`` decides."""
+_MISSING = object()
+_WITHOUT_PARTS = {str, int, float, bool, type(None)}
 
 
 def differences(value: Any, read: Any, path: str = "") -> Iterator[str]:
@@ -28,34 +25,51 @@ def differences(value: Any, read: Any, path: str = "") -> Iterator[str]:
 
     A class' own ``==`` decides only about what has no parts: it may leave out a field.
     """
-    parts, others = _parts(value), _parts(read)
-    if type(value) is type(read) and parts is not None and others is not None and [*parts] == [*others]:
-        for name, part in parts.items():
-            yield from differences(part, others[name], f"{path}.{name}" if path else str(name))
-    elif not _is_same(value, read):
-        yield path
+    has_parts = type(value) is type(read) and type(value) not in _WITHOUT_PARTS
+    parts, others = (_parts(value), _parts(read)) if has_parts else (None, None)
+    if parts is None or others is None:
+        if not _is_same(value, read):
+            yield path
+    else:
+        for key in parts | others:
+            name = f"{path}.{key[1]}" if path else str(key[1])
+            yield from differences(parts.get(key, _MISSING), others.get(key, _MISSING), name)
 
 
-def _parts(value: Any) -> Mapping[Any, Any] | None:
-    """Return the parts of a value by name or position; None if it is compared as one."""
+def _parts(value: Any) -> dict[tuple[type, Any], Any] | None:
+    """Return the parts of a value by name or position, with its type; None if it is compared as one.
+
+    Those of a model are also attributes that nothing declares; a cached property is none.
+    """
     if isinstance(value, BaseModel):
         extra, private = value.__pydantic_extra__ or {}, value.__pydantic_private__ or {}
-        fields = {name: vars(value)[name] for name in type(value).model_fields if name in vars(value)}
-        return fields | extra | private
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
-    if isinstance(value, list | tuple | deque):
-        return dict(enumerate(value))
-    return {key: value[key] for key in sorted(value, key=repr)} if isinstance(value, dict) else None
+        model, fields, parts = type(value), type(value).model_fields, dict[Any, Any](extra | private)
+        parts |= {
+            name: vars(value)[name] for name in vars(value) if name in fields or not hasattr(model, name)
+        }
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
+    elif isinstance(value, list | tuple | deque):
+        parts = dict(enumerate(value))
+    elif isinstance(value, dict):
+        parts = value
+    else:
+        return None
+    return {(type(name), name): part for name, part in parts.items()}
 
 
 def _is_same(value: Any, read: Any) -> bool:
-    if isinstance(value, datetime) and isinstance(read, datetime) and value.tzinfo and read.tzinfo:
-        return value.astimezone(UTC) == read.astimezone(UTC)
-    if isinstance(value, time) and value.tzinfo and not getattr(read, "tzinfo", None):
-        return False  # a named zone without a date, which the text lacks and ``==`` ignores
+    if type(value) is not type(read):
+        return type(value) is int and type(read) is float and bool(value == read)
+    if isinstance(value, datetime) and value.tzinfo and read.tzinfo:
+        return bool(value.astimezone(UTC) == read.astimezone(UTC))
+    if isinstance(value, datetime | time) and (value.fold, not value.tzinfo) != (read.fold, not read.tzinfo):
+        return False  # ``==`` ignores the second pass of an hour, and the zone of a time
     try:
-        return {type(value), type(read)} in ({type(value)}, {int, float}) and bool(value == read)
+        if isinstance(value, set | frozenset) and value == read:
+            found = {item: item for item in read}
+            return not any(differences([*value], [found[item] for item in value]))
+        return bool(value == read)
     except Exception:  # noqa: BLE001 - of the ``==`` of anyone's class
         return False
 
@@ -69,17 +83,11 @@ def nodes(schema: Any) -> Iterator[Mapping[str, Any]]:
         yield from nodes(part)
 
 
-def traits(model: type[BaseModel]) -> tuple[bool, bool]:
-    """Return whether a value of the class may hold a set, and whether ``==`` decides about all its values.
-
-    A validator may make a set, and a class within it may have an ``==`` of its own.
-    """
-    found = list(nodes(model.__pydantic_core_schema__))
-    kinds = {node["type"] for node in found}
-    may_hold_sets = any(kind in {"set", "frozenset"} or kind.startswith("function-") for kind in kinds)
-    return may_hold_sets, kinds <= _PLAIN and all(
-        node.get("cls", BaseModel).__eq__ is BaseModel.__eq__ for node in found
-    )
+@cache
+def may_hold_sets(model: type[BaseModel]) -> bool:
+    """Return whether a value of a class may hold a set, which a validator may make."""
+    kinds = {node["type"] for node in nodes(model.__pydantic_core_schema__)}
+    return any(kind in {"set", "frozenset"} or kind.startswith("function-") for kind in kinds)
 
 
 def with_sorted_sets(value: Any, written: Any) -> Any:

@@ -60,12 +60,15 @@ class Finding:
     """One nominal time, or one action, whose result is not proper."""
 
     problem: RecountProblem
+    """What is wrong."""
     tenant_id: str
+    """The tenant that owns it; ``system`` for code's jobs."""
     at: datetime
     """The nominal time; of a one-shot its due time."""
     job: str | None = None
-    """None for a one-shot."""
+    """The job; None for a one-shot."""
     version: int | None = None
+    """The job's version."""
     action_id: str | None = None
     """Its row, if it has one."""
 
@@ -75,11 +78,13 @@ class RecountReport:
     """The result of a recount of all jobs, and of a sample of the one-shots."""
 
     began_at: datetime
+    """When it began."""
     ended_at: datetime | None = None
     """None while jobs are left."""
     since: datetime
+    """It recounted the nominal times after this instant."""
     until: datetime
-    """It recounts the nominal times in (since, until]."""
+    """And up to this one."""
     jobs: int = 0
     """The number of recounted jobs."""
     left_out: int = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from duetime.model.action import Action, Trigger
@@ -14,9 +14,11 @@ class RunStats:
     """The counts of a job's runs, and its last run."""
 
     executed: int = 0
+    """Runs that succeeded."""
     failed: int = 0
     """Runs that ended as failed: the job's dead letters, redriven ones included."""
     consecutive_failures: int = 0
+    """Since the last success."""
     last_started_at: datetime | None = None
     last_id: str | None = None
     last_status: str | None = None
@@ -36,25 +38,6 @@ class EndedRun:
     error: str | None = None
     triggered_by: str | None = None
     """The actor of a manual run."""
-
-    def counted(self, tally: RunStats) -> RunStats:
-        """Return the statistics with this run included."""
-        is_failure, is_success = self.status == "failed", self.status == "executed"
-        return replace(
-            tally,
-            executed=tally.executed + is_success,
-            failed=tally.failed + is_failure,
-            consecutive_failures=tally.consecutive_failures + 1
-            if is_failure
-            else 0
-            if is_success
-            else tally.consecutive_failures,
-            last_started_at=self.started_at,
-            last_id=self.id,
-            last_status=self.status,
-            last_error=self.error if is_failure else tally.last_error,
-            triggered_by=self.triggered_by or tally.triggered_by,
-        )
 
 
 def ended_run(action: Action, settlement: Settlement) -> EndedRun:

@@ -89,7 +89,7 @@ def handed_over(row: Action, terms: HandOverTerms) -> Action:
 
 
 def beaten(row: Action, until: datetime, progress: Progress | None) -> Action:
-    """Return a handed-over row after a heartbeat."""
+    """Return a row after a heartbeat of its run, or of its hand-over."""
     later = with_fields(row, lease_until=until)
     return later if progress is None else reported(later, progress)
 
@@ -97,6 +97,11 @@ def beaten(row: Action, until: datetime, progress: Progress | None) -> Action:
 def reported(row: Action, progress: Progress) -> Action:
     """Return a row with the progress of its run."""
     return with_fields(row, progress=progress.text, progress_note=progress.note)
+
+
+def asked_to_cancel(row: Action, *, by: str, at: datetime) -> Action:
+    """Return a row whose run is requested to stop."""
+    return with_fields(row, cancel_requested_at=at, cancel_requested_by=by)
 
 
 def skipped(
@@ -133,6 +138,48 @@ def deferred(
 def cancelled(row: Action, *, by: str, at: datetime, kept_until: datetime) -> Action:
     """Return a pending row as cancelled."""
     return with_fields(row, status=Status.CANCELLED, changed_by=by, changed_at=at, kept_until=kept_until)
+
+
+def rescheduled(
+    row: Action, due_at: datetime, *, by: str, at: datetime, expires_at: datetime | None
+) -> Action:
+    """Return a pending row with another due time, and the expiry that counts from it."""
+    return with_fields(
+        row,
+        due_at=due_at,
+        first_due_at=None,
+        expires_at=expires_at,
+        generation=row.generation + 1,
+        changed_by=by,
+        changed_at=at,
+    )
+
+
+def redriven(row: Action, due_at: datetime, due_shard: str, *, by: str, at: datetime) -> Action:
+    """Return a failed row as pending again. Its attempts stay."""
+    return with_fields(
+        row,
+        status=Status.PENDING,
+        due_at=due_at,
+        due_shard=due_shard,
+        first_due_at=row.nominal_at,
+        generation=row.generation + 1,
+        redriven_after=row.attempt,
+        continued=0,
+        recoveries=0,
+        cancel_requested_at=None,
+        cancel_requested_by=None,
+        changed_by=by,
+        changed_at=at,
+        kept_until=None,
+        dismissed_reason=None,
+        expires_at=None,
+    )
+
+
+def dismissed(row: Action, reason: str, *, by: str, at: datetime) -> Action:
+    """Return a failed row that is no dead letter any more."""
+    return with_fields(row, dismissed_reason=reason, changed_by=by, changed_at=at)
 
 
 def released(row: Action, *, now: datetime, unmet: str | None) -> Action:

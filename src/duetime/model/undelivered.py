@@ -54,7 +54,9 @@ class Undelivered:
     """One undelivered input."""
 
     id: UndeliveredId
+    """``u.``, its own time, and a hash."""
     kind: UndeliveredKind
+    """What was given up."""
     source: str
     """The sender: a queue's or a function's name, without the prefix: ``due-default``, ``dispatch``."""
     reason: str
@@ -63,8 +65,9 @@ class Undelivered:
     is_cut: bool = False
     """Whether the body is truncated, and cannot be redriven."""
     first_at: datetime
+    """When it was stored for the first time."""
     last_at: datetime
-    """The first and the last time it was stored."""
+    """When it was stored last."""
     count: int = 1
     """How often it was undelivered, or redriven without success. A duplicate delivery may count twice."""
     action: ActionRef | None = None

@@ -29,6 +29,9 @@ class WakeState:
         schedules, rules, *digest = counts
         return cls(int(schedules), int(rules), "".join(digest), is_stale)
 
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
     @property
     def text(self) -> str:
         """The text that a job's row stores."""

@@ -144,25 +144,29 @@ class WorkPause:
     id: str
     """A UUIDv7: pauses sort by their begin."""
     scope: PauseScope
+    """What it covers."""
     name: str
     """The tenant, the type, the key or the worker."""
     reason: str
+    """Why, as its author wrote it."""
     by: str
+    """Its author."""
     since: datetime
+    """When it began."""
     until: datetime | None = None
-    """When it ends by itself."""
+    """When it ends by itself; None: when a caller ends it."""
     tenant_id: TenantId | None = None
     """The tenant whose work it covers; None: all tenants' work. A tenant's pause covers that tenant."""
     spread: timedelta | None = None
     """How long after its end the last of the waiting work begins; None: the default."""
     skips: bool = False
-    """What becomes due under it is skipped instead of waiting."""
+    """Whether what becomes due under it is skipped instead of waiting."""
     is_operators: bool = True
     """An operator of the deployment began it, so only such an operator may end it."""
     breaker: BreakerState | None = None
     """Of an open breaker."""
     ended_at: datetime | None = None
-    """When an operator ended it."""
+    """When a caller ended it; None: none has."""
     ended_by: str | None = None
 
     @property
@@ -172,7 +176,7 @@ class WorkPause:
 
     @property
     def over_at(self) -> datetime | None:
-        """When the last work that waits under it begins; None as above."""
+        """When the last work that waits under it begins; None without an end."""
         if self.end is None:
             return None
         return self.end + self.spread_over(self.end) + (LATEST_WAKE if self.ended_early else timedelta(0))

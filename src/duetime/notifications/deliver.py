@@ -20,7 +20,8 @@ from duetime.errors import BackendUnavailable, DuetimeError, truncate
 from duetime.model.notification import Channel, DeliveryRejected, Notification
 from duetime.model.preferences import Preferences
 from duetime.ports.circuit_breaker import CircuitBreaker
-from duetime.ports.notifications import Mail, Mailer, NotificationPorts, SendPermit, Topic
+from duetime.ports.deliveries import SendPermit
+from duetime.ports.notifications import Mail, Mailer, NotificationPorts, Topic
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)

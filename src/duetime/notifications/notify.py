@@ -25,7 +25,8 @@ from duetime import instant
 from duetime.clock import Clock
 from duetime.model.notification import DigestWindow, Notification, UnreadableEvent, of_event, requested_in
 from duetime.notifications.deliver import Deliver, MailRenderer, do_all, log_fields
-from duetime.ports.notifications import DigestPosition, NotificationPorts
+from duetime.ports.deliveries import DigestPosition
+from duetime.ports.notifications import NotificationPorts
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)

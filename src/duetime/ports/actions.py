@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         Claimed,
         ClaimTerms,
         LeaseHeld,
-        NeedsSlot,
         Rejected,
         Renewed,
         Settlement,
@@ -40,6 +39,7 @@ class Scanned:
     """The rows that a page of a scan read; their contents were compared one by one."""
 
     rows: int
+    """How many rows this page compared."""
     until: datetime | None
     """The place of the last one in the list's order: when it was created, was due, or failed."""
 
@@ -214,28 +214,26 @@ class ActionStore(Protocol):
         Unreadable rows are left out, and appended to `damaged`.
         """
 
-    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | LeaseHeld | NeedsSlot | None:
+    def claim(self, row: Action, terms: ClaimTerms) -> Claimed | LeaseHeld | None:
         """*claim*: pending → processing, or processing → processing if the lease has ended.
 
-        A row is eligible if it
+        The terms decide by `row`, as the caller has read it: a run may begin if it
 
         - is pending, due at or before ``terms.now``, and not expired by then, unless ``terms.expiry`` lets
-          expired actions fail; with ``terms.generation``, it must have that generation; or
+          expired actions fail; or
         - is processing, and its lease ended more than ``terms.skew`` before ``terms.now`` (a take-over: it
-          increases
-          `recoveries`, not `attempt`).
+          increases `recoveries`, not `attempt`).
 
+        The stored row must be as read: `duetime.model.swap.claimable`. Otherwise, change nothing.
         The claim sets the lease, the nonce and the next fence, and starts an attempt. It stores
-        ``terms.retry`` unless the
-        row has a policy. A row that is processing with this nonce is claimed by this call: its response was
-        lost. The progress of a former run is removed.
-        With ``terms.epoch``, the next fence is at least the first one of that epoch, and a row with a fence
-        of a later epoch is not eligible. ``terms.fence`` is the fence as read; an outdated one costs a write.
+        ``terms.retry`` unless the row has a policy. A row that is processing with this nonce is claimed by
+        this call: its response was lost. The progress of a former run is removed.
+        With ``terms.epoch``, the next fence is at least the first one of that epoch, and no run of a row with
+        a fence of a later epoch may begin. The slot of a concurrency key was taken before, with the fence of
+        `row`.
 
         Returns:
-            `Claimed` with the payload; `LeaseHeld` if another run has a live lease; `NeedsSlot` if an
-            eligible row has a
-            concurrency key (nothing is changed); None in all other cases.
+            `Claimed` with the payload; `LeaseHeld` if another run has a live lease; None in all other cases.
         """
 
     def key_slots(self, tenant_id: TenantId, concurrency_key: str) -> KeySlots:
@@ -285,15 +283,6 @@ class ActionStore(Protocol):
         If its worker wakes, or receives the response of its claim only then, it holds nothing. If the row or
         the slots have changed, return False and change nothing. A damaged row loses its nonce, and its fence
         increases if it is a number.
-        """
-
-    def claim_row(self, row: Action, claimed: Action) -> bool:
-        """*claim under a concurrency key*: replace `row` by `claimed`, whose slot was taken before.
-
-        Status, generation, fence and lease of the stored row must be as in `row`, and the checkpoint of a
-        processing one. Otherwise, return False and change nothing. A row that is processing with the nonce of
-        `claimed` was claimed by the first attempt of this call: return True. The progress of
-        a former run is removed. Other attributes of the row, such as a request to cancel, stay as they are.
         """
 
     def start_within_rate(

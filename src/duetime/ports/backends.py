@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from duetime.clock import Clock
     from duetime.ports.actions import ActionStore
     from duetime.ports.jobs import JobStore, JobWakes
     from duetime.ports.rate_limits import SetLimits
     from duetime.ports.regions import ActiveRegions
     from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
     from duetime.ports.work_pauses import WorkPauses
+    from duetime.settings import Settings
 
 
-class Backends(Protocol):
-    """One set of back ends.
-
-    A member may be made when it is first read, so that a cold start pays for what it uses.
-    """
+class JobTables(Protocol):
+    """The rows that jobs and their runs need, and the clock and settings of the steps over them."""
 
     @property
     def store(self) -> ActionStore:
@@ -26,6 +25,21 @@ class Backends(Protocol):
     @property
     def jobs(self) -> JobStore:
         """The rows of jobs."""
+
+    @property
+    def clock(self) -> Clock:
+        """The source of the present time."""
+
+    @property
+    def settings(self) -> Settings:
+        """The deployment's."""
+
+
+class Backends(JobTables, Protocol):
+    """One set of back ends.
+
+    A member may be made when it is first read, so that a cold start pays for what it uses.
+    """
 
     @property
     def queues(self) -> DueQueues:

@@ -92,6 +92,14 @@ class JobRunClaim:
     covers every run.
     """
 
+    @property
+    def holders(self) -> Mapping[ActionRef, Holder | None]:
+        """The dead holders by reference, as read: the claim checks each one and fences it off."""
+        others = {dead.ref: dead for dead in self.unlocked or ()}
+        if self.hold is not LockRequirement.LOCK or self.dead_ref in {None, self.row.ref}:
+            return others
+        return {self.dead_ref: self.dead, **others}
+
 
 class JobStore(Protocol):
     """The jobs' rows, and the writes of a job together with one of its actions."""

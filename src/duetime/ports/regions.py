@@ -1,21 +1,36 @@
-"""The interface to the item of the active region, written as a specification."""
+"""The item of the active region: in a table for it alone, which all regions read and write.
+
+In DynamoDB, the table is a global table with strong consistency between regions, so a region that is cut off
+can neither read nor write it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
 from duetime.errors import Unsupported
+from duetime.model.active_region import ActiveRegion
+from duetime.ports.keyed_items import INSTANT, IS_NEW, NUMBER, TEXT, Fields, Items, Keyed, Kind, Write
 
-if TYPE_CHECKING:
-    from duetime.model.active_region import ActiveRegion
+REGION = Kind(
+    name="active region",
+    partition="system#region",
+    sort="active",
+    fields=dict.fromkeys(("region", "target", "source", "by"), TEXT) | {"epoch": NUMBER, "moved_at": INSTANT},
+    guard=("epoch", "region"),
+    writers="`failover`",
+)
+KEY = REGION.key("active")
 
 
-class ActiveRegions(Protocol):
-    """The item that states which region is active. All regions read and write one and the same item."""
+class ActiveRegions(Keyed):
+    """The item that states which region is active. All regions read and write one and the same item.
 
-    @property
-    def own(self) -> str:
-        """The region of this process; empty if the deployment has no standby region."""
+    Attributes:
+        own: the region of this process; empty if the deployment has no standby region.
+    """
+
+    def __init__(self, items: Items, own: str) -> None:
+        super().__init__(items)
+        self.own = own
 
     def read(self) -> ActiveRegion | None:
         """Return the item by a read that sees each write that ended before, of any region.
@@ -23,6 +38,7 @@ class ActiveRegions(Protocol):
         Raises:
             BackendUnavailable: it cannot be read, as in a region that is cut off.
         """
+        return self._items.get(REGION, KEY, _to_region)
 
     def change(self, old: ActiveRegion | None, new: ActiveRegion) -> bool:
         """Replace `old` by `new`; None stands for no item.
@@ -30,12 +46,16 @@ class ActiveRegions(Protocol):
         Return False, and change nothing, if the item is another one. An item that equals `new` was written by
         the first attempt of this call: return True.
         """
+        as_read = IS_NEW if old is None else REGION.as_read(old)
+        outcome = self._items.write(Write(kind=REGION, key=KEY, guard=as_read, put=REGION.of(new)))
+        return outcome.is_written or outcome.read(_to_region) == new
 
 
-class NoRegions:
+class NoRegions(ActiveRegions):
     """A deployment without a standby region."""
 
-    own = ""
+    def __init__(self) -> None:
+        self.own = ""
 
     def read(self) -> ActiveRegion | None:
         """Return None."""
@@ -48,3 +68,7 @@ class NoRegions:
             f"this deployment has no standby region, so {new.target!r} cannot become active; deploy with the"
             " setting regions_table first"
         )
+
+
+def _to_region(item: Fields) -> ActiveRegion:
+    return ActiveRegion(**REGION.values(item))

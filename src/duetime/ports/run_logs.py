@@ -19,6 +19,7 @@ class LogLine:
     """One line that a worker logged about an action.
 
     Attributes:
+        at: when it was logged.
         level: such as ``INFO``.
         exception: the traceback that was logged with it.
         trace_id: X-Ray's, of the invocation.

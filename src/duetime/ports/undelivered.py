@@ -8,15 +8,47 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
+
+from duetime import instant
+from duetime.errors import truncate
+from duetime.ids import ActionId, TenantId
+from duetime.model.action import ActionRef
+from duetime.model.undelivered import Undelivered, UndeliveredId, UndeliveredKind
+from duetime.ports.keyed_items import (
+    EXISTS,
+    FLAG,
+    INSTANT,
+    NUMBER,
+    TEXT,
+    UNREADABLE,
+    Fields,
+    Keyed,
+    Kind,
+    Presence,
+    Query,
+    Write,
+)
 
 if TYPE_CHECKING:
     from duetime.events.publish import PublishedFact
-    from duetime.model.action import ActionRef
     from duetime.model.change import Change
-    from duetime.model.undelivered import Undelivered
     from duetime.ports.actions import ActionStore
     from duetime.ports.wakeups import DueQueues, EventBus, Routes
+
+
+_FIRST = {"kind": TEXT, "source": TEXT, "body": TEXT, "is_cut": FLAG, "first_at": INSTANT}
+UNDELIVERED = Kind(
+    name="undelivered input",
+    partition="system#undelivered",
+    sort="id",
+    fields={**_FIRST, "reason": TEXT, "last_at": INSTANT, "count": NUMBER},
+    optional={"action_tenant": TEXT, "action_id": TEXT},
+    guard=("count",),
+    expires="retention",
+    writers="`undelivered`, operators",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +65,8 @@ class UndeliveredPage:
         return len(self.things)
 
 
-class UndeliveredStore(Protocol):
-    """The undelivered messages of all tenants."""
+class UndeliveredStore(Keyed):
+    """The undelivered messages of all tenants. One partition is enough, because they are rare."""
 
     def keep(self, thing: Undelivered, *, expires_at: datetime) -> None:
         """Add an undelivered message. If its id exists, count the same message once more.
@@ -42,12 +74,30 @@ class UndeliveredStore(Protocol):
         A repeat increases the count by one and replaces reason and `last_at`; all else stays. The back end
         may remove the message after `expires_at`. After a lost response, the count may be one too high.
         """
+        key, one = UNDELIVERED.key(thing.id), {"count": 1}
+        latest = {"reason": thing.reason, "last_at": thing.last_at, "ttl": expires_at}
+        further = Write(kind=UNDELIVERED, key=key, guard=EXISTS, sets=latest, adds=one)
+        if not self._items.write(further).is_written:  # only the first write sends the body
+            self._items.write(Write(kind=UNDELIVERED, key=key, sets=latest, first=_first(thing), adds=one))
 
     def list(self, *, limit: int, cursor: str | None) -> UndeliveredPage:
         """Return a page of all messages, newest id first. The list may lag by a moment."""
+        place, size = UNDELIVERED.partition, limit + 1  # bodies may be long, so a page may need several reads
+        query = Query(
+            kind=UNDELIVERED,
+            partition=place,
+            before=cursor or "",
+            limit=size,
+            is_newest_first=True,
+            may_lag=True,
+        )
+        found = list(islice(self._items.find(query, _or_its_damage), size))
+        shown = tuple(found[:limit])
+        return UndeliveredPage(shown, shown[-1].id if len(found) > limit else None)
 
     def get(self, undelivered_id: str) -> Undelivered | None:
         """Return the message by a consistent read, or None if there is none."""
+        return self._items.get(UNDELIVERED, UNDELIVERED.key(undelivered_id), _or_its_damage)
 
     def remove(self, thing: Undelivered) -> bool:
         """Remove a message if its count is that of `thing`.
@@ -56,6 +106,9 @@ class UndeliveredStore(Protocol):
 
         A missing message was removed by the first attempt of this call or by another caller: return True.
         """
+        as_read = ({"pk": Presence.UNSET}, {"count": thing.count})
+        key = UNDELIVERED.key(thing.id)
+        return self._items.write(Write(kind=UNDELIVERED, key=key, guard=as_read, is_removal=True)).is_written
 
 
 class BodyQueues(Protocol):
@@ -130,3 +183,37 @@ class UndeliveredHandlerPorts:
     undelivered: UndeliveredStore
     bodies: BodyQueues
     bus: EventBus
+
+
+def to_undelivered(item: Fields) -> Undelivered:
+    """Return the undelivered message of an item."""
+    given, ref = UNDELIVERED.values(item), None
+    tenant_id, action_id = given.pop("action_tenant"), given.pop("action_id")
+    if action_id is not None:
+        ref = ActionRef(TenantId(tenant_id), ActionId(action_id))
+    given["kind"] = UndeliveredKind(given["kind"])
+    return Undelivered(id=UndeliveredId(item["sk"]), action=ref, **given)
+
+
+def _first(thing: Undelivered) -> Fields:
+    first = {name: getattr(thing, name) for name in _FIRST}
+    if thing.action is None:
+        return first
+    return {**first, "action_tenant": thing.action.tenant_id, "action_id": thing.action.id}
+
+
+def _or_its_damage(item: Fields) -> Undelivered:
+    """Return the message of an item; if the item is damaged, one that only describes the damage."""
+    try:
+        return to_undelivered(item)
+    except UNREADABLE as error:
+        return Undelivered(
+            id=UndeliveredId(item["sk"]),
+            kind=UndeliveredKind.PASS,
+            source="undelivered",
+            reason=f"the entry itself cannot be read: {type(error).__name__}: {truncate(error)}",
+            body="",
+            is_cut=True,
+            first_at=instant.EARLIEST,
+            last_at=instant.EARLIEST,
+        )

@@ -19,6 +19,9 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
+from duetime.model.packed_marks import from_text, to_text
+from duetime.ports.keyed_items import Form, Keyed, Kind, Write, nothing
+
 if TYPE_CHECKING:
     from duetime.model.action import ActionRef
     from duetime.model.lifecycle import LifecycleEvent
@@ -182,11 +185,28 @@ class EventBus(Protocol):
         """
 
 
-class Bookmarks(Protocol):
+BOOKMARK = Kind(
+    name="bookmark",
+    partition="system#bookmark",
+    sort="pass",
+    fields={"marks": Form("S", to_text, from_text)},
+    writers="passes",
+)
+
+
+class Bookmarks(Keyed):
     """The positions at which repeated passes continue."""
 
     def read(self, name: str) -> Mapping[str, str]:
-        """Return the marks last written under `name`; empty at first."""
+        """Return the marks last written under `name`; empty at first.
+
+        Also empty if they cannot be read: the pass starts from its beginning.
+        """
+        marks: Mapping[str, str] | None = self._items.get(
+            BOOKMARK, BOOKMARK.key(name), lambda item: item["marks"], nothing
+        )
+        return marks or {}
 
     def write(self, name: str, marks: Mapping[str, str]) -> None:
         """Replace the marks under `name`."""
+        self._items.write(Write(kind=BOOKMARK, key=BOOKMARK.key(name), put={"marks": dict(marks)}))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from duetime import ids, instant
 from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
 from duetime.aws.deployed import DeployedTables
@@ -15,17 +16,110 @@ from duetime.aws.tables import FORMAT, JOBS, actions_shape
 from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
+from duetime.ids import ActionId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
+from duetime.jobs.maintain import changed
+from duetime.jobs.missing_times import times_without_rows
 from duetime.model.action import Action, SkipReason
 from duetime.model.built_in import is_built_in
 from duetime.model.change import Change
-from duetime.model.job import JobRef
+from duetime.model.job import Job, JobRef, JobSpan, SpanKind
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore
 from duetime.restore.evidence import Verdict
-from duetime.restore.gather import Gather, Gathered, find_tables, rows_of
-from duetime.restore.jobs import ACTOR, accounts, current
-from duetime.restore.report import DoubtfulRow, RestoreReport
+from duetime.restore.gather import Gather, Gathered, RestoredTables, find_tables, rows_of
+from duetime.restore.report import DoubtfulRow, JobAccount, RestoreReport
 from duetime.settings import Settings
 from duetime.wakeups.assembly import Steps
+
+ACTOR = "restore"
+"""The author of the changes."""
+
+_MOST_ENDS = 20
+_SECOND = timedelta(seconds=1)
+
+
+def current(
+    job: Job, newest: ActionId | None, tables: RestoredTables, clock: Clock, grace: timedelta
+) -> tuple[Job, tuple[JobSpan, ...]]:
+    """Return the job with its cursor at the present time, and the span that explains the time before.
+
+    The planner thus plans from now on. It catches up no time whose runs may only be unknown. If the jobs
+    table was restored, the job gets a version after all that have rows: the ids of those rows are taken, and
+    a lost change may have retired the planned ones. Rows of times before the restore point may be missing:
+    an occurrence may be planned late, by up to the grace.
+
+    Args:
+        job: as stored.
+        newest: the id of its row with the highest version; None without rows.
+        tables: which tables were restored.
+        clock: the present time.
+        grace: how late an occurrence may be planned and run.
+    """
+    now = clock.now()
+    after = changed(job, now)
+    if tables.jobs and not job.definition.self_scheduled:
+        version = max(job.version, (ids.version_of(newest) if newest else None) or 0)
+        ends = dict(sorted({**job.ends, job.version: job.removed_at or now}.items())[-_MOST_ENDS:])
+        after = replace(after, version=version + 1, since=now, ends=ends)
+    if not job.is_live or job.definition.self_scheduled:
+        return after, ()
+    start = max(job.anchor, min(job.cursor, _first_doubtful(tables, grace)))
+    span = JobSpan(
+        kind=SpanKind.MISSED,
+        start=start,
+        end=now,
+        by=ACTOR,
+        reason=f"restored to {instant.text(tables.restored_to)[:19]}Z: its runs since then are unknown",
+    )
+    return replace(after, cursor=now), (span,) if start < now else ()
+
+
+def _first_doubtful(tables: RestoredTables, grace: timedelta) -> datetime:
+    return tables.restored_to - grace - _SECOND
+
+
+def accounts(
+    found: Gathered,
+    tables: RestoredTables,
+    actions: ActionStore,
+    jobs: JobStore,
+    *,
+    now: datetime,
+    grace: timedelta,
+) -> Iterator[JobAccount]:
+    """Yield the account of each job that needs a look."""
+    for job in found.jobs:
+        notes = tuple(_notes(job, found))
+        unknown: tuple[datetime, ...] = ()
+        if tables.actions:
+            start, versions = _first_doubtful(tables, grace), jobs.versions(job.ref)
+            unknown = tuple(sorted(times_without_rows(job, actions, start, now, versions)))
+        if unknown and job.definition.catch_up:
+            notes += (f"none of them runs later; `duetime jobs trigger {job.name}` runs it once",)
+        if unknown or notes:
+            yield JobAccount(ref=job.ref, times=unknown, notes=notes)
+    for ref, problem in found.unreadable_jobs.items():
+        yield JobAccount(ref=ref, notes=(f"it cannot be read, and stays as it is: {problem}",))
+    stored = {*(job.ref for job in found.jobs), *found.unreadable_jobs}
+    for ref in sorted(found.previous_jobs.keys() - stored, key=str):
+        yield JobAccount(
+            ref=ref, notes=("it was added after the restore point: deploy or register it again",)
+        )
+
+
+def _notes(job: Job, found: Gathered) -> Iterator[str]:
+    before = found.previous_jobs.get(job.ref)
+    if before is not None and before.revision != job.revision:
+        parts = [
+            name
+            for name in ("definition", "version", "pauses", "tuning", "removed_at")
+            if getattr(before, name) != getattr(job, name)
+        ]
+        yield f"changed after the restore point: {', '.join(parts) or 'its plan'}"
+    if job.running is not None:
+        yield f"its lock, held by {job.running.id}, is freed"
+
 
 _BATCH = 100
 _REPAIR_TIME = timedelta(minutes=10)
@@ -77,7 +171,7 @@ class Restore:
         )
         self._clock, self._reads_logs = clock, reads_logs
         self._backends = AwsBackends(self._settings, clock)
-        self._steps = Steps(self._backends, clock=clock, settings=self._settings)
+        self._steps = Steps(self._backends)
         self._rows = rows_of(self._settings)
         self._check_format()
 
@@ -217,7 +311,7 @@ class HeldRows:
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._settings, self._clock, self._rows = settings, clock, rows_of(settings)
-        self._steps = Steps(AwsBackends(settings, clock), clock=clock, settings=settings)
+        self._steps = Steps(AwsBackends(settings, clock))
 
     def list(self) -> Sequence[Action]:
         """Return the held rows, by their nominal times."""

@@ -16,15 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from duetime import instant
 from duetime.aws.jobs import DynamoJobStore
+from duetime.aws.keyed_items import DynamoItems
 from duetime.aws.keys import is_batch, ref_of
-from duetime.aws.rate_limits import DynamoSetLimits
-from duetime.aws.run_counts import DynamoRunCounts
 from duetime.aws.store import DynamoStore
 from duetime.aws.streams import subject_of
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
-from duetime.aws.undelivered import DynamoUndelivered
-from duetime.aws.usage import DynamoUsageCounts
-from duetime.aws.work_pauses import DynamoWorkPauses
 from duetime.embedded.cloud import InProcessCloud
 from duetime.errors import UnreadableRow, Unsupported
 from duetime.memory.undelivered import MemoryBodies
@@ -32,7 +28,11 @@ from duetime.model.action import Action
 from duetime.model.batch import BatchRef
 from duetime.model.change import Change
 from duetime.model.idempotency import KeyTerms
-from duetime.ports.undelivered import UndeliveredPorts
+from duetime.ports.rate_limits import SetLimits
+from duetime.ports.run_counts import RunCounts
+from duetime.ports.undelivered import UndeliveredPorts, UndeliveredStore
+from duetime.ports.usage import UsageCounts
+from duetime.ports.work_pauses import WorkPauses
 from duetime.sqlite.client import SqliteClient
 from duetime.sqlite.database import Database
 from duetime.sqlite.tables import Change as Written
@@ -96,9 +96,14 @@ class SqliteCloud(InProcessCloud):
         self._client, shards = client, settings.due_shards
         self.store = SqliteStore(client, _ACTIONS, due_shards=shards, at_once=client.at_once)
         self.job_store = DynamoJobStore(client, _ACTIONS, _JOBS, due_shards=shards)
-        self.undelivered_ports = UndeliveredPorts(DynamoUndelivered(client, _JOBS), MemoryBodies())
-        self.pauses, self.limits = DynamoWorkPauses(client, _JOBS), DynamoSetLimits(client, _JOBS)
-        self.run_counts, self.usage_counts = DynamoRunCounts(client, _JOBS), DynamoUsageCounts(client, _JOBS)
+        items = DynamoItems(client, _JOBS)
+        self.undelivered_ports = UndeliveredPorts(UndeliveredStore(items), MemoryBodies())
+        self.pauses = WorkPauses(items)
+        self.limits, self.run_counts, self.usage_counts = (
+            SetLimits(items),
+            RunCounts(items),
+            UsageCounts(items),
+        )
 
     def _written(self, written: Written) -> None:
         images: Mapping[str, Any] = {

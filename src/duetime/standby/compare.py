@@ -11,10 +11,10 @@ from duetime.aws.dynamodb import SERVICE, Client
 from duetime.aws.faults import translate_errors
 from duetime.aws.items import from_item
 from duetime.aws.keys import is_row
-from duetime.aws.row_checks import UNREADABLE
 from duetime.model.action import Action
 from duetime.model.active_region import epoch_of
 from duetime.ports.actions import ActionStore
+from duetime.ports.keyed_items import UNREADABLE
 
 _PAGE = 100
 

@@ -152,8 +152,7 @@ class RunFailover:
         self, before: ActiveRegion | None, after: ActiveRegion, entry: AuditEntry, quiet_time: timedelta
     ) -> FailoverReport:
         last_sweep_at = self._last_sweep_at()
-        take_over = TakeOver(self._backends, clock=self.clock, settings=self.settings)
-        done = take_over(after.moved_at)
+        done = TakeOver(self._backends)(after.moved_at)
         self._backends.audit_trail.end(_ended(entry, done))
         return FailoverReport(
             target=self.target,

@@ -6,15 +6,18 @@ local cloud and embedded by `with_targets`.
 
 from __future__ import annotations
 
-from duetime.targets.executions import BatchJob, DurableExecution, EcsTask, StateMachineExecution
 from duetime.targets.grants import TargetGrant, WebhookHost
-from duetime.targets.hosting import with_targets
+from duetime.targets.handlers import with_targets
 from duetime.targets.payloads import (
+    BatchJob,
     DurableCallback,
+    DurableExecution,
+    EcsTask,
     EventBridgeEvent,
     LambdaInvocation,
     SnsMessage,
     SqsMessage,
+    StateMachineExecution,
     Webhook,
 )
 

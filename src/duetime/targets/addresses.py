@@ -7,7 +7,7 @@ import re
 import socket
 from collections.abc import Callable, Sequence
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from duetime.errors import truncate
 
@@ -48,21 +48,6 @@ class AddressForbidden(Exception):
     """A name resolves to an address that a webhook must not reach."""
 
 
-def checked_host(host: str) -> str:
-    """Return a host name in lower case.
-
-    Raises:
-        ValueError: it is an IP address in any form, ``localhost``, or a name of one label.
-    """
-    name = host.lower().removesuffix(".")
-    if not _HOST.fullmatch(name) or any(name == part or name.endswith(f".{part}") for part in _LOCAL):
-        raise ValueError(
-            f"its host is {truncate(host, 80)!r}; allowed is a public host name such as hooks.acme.example:"
-            " no IP address, no localhost"
-        )
-    return name
-
-
 def checked_url(url: str) -> str:
     """Return a webhook's URL as given.
 
@@ -74,33 +59,35 @@ def checked_url(url: str) -> str:
 
 
 def host_and_port(url: str) -> tuple[str, int]:
-    """Return the host and the port of a webhook's URL.
+    """Return the host, in lower case, and the port of a webhook's URL.
 
     Raises:
-        ValueError: as `checked_url`.
+        ValueError: as `checked_url`. The host is an IP address in any form, ``localhost``, or a name of one
+            label, among others.
     """
-    parts = _split(url)
+    if not _URL.fullmatch(url) or "\\" in url:
+        raise ValueError("it has spaces, backslashes or characters beyond ASCII; encode them with %")
+    parts = urlsplit(url)
+    try:
+        port = HTTPS_PORT if parts.port is None else parts.port
+    except ValueError:
+        raise ValueError(f"its port cannot be read; allowed is a number up to {_LARGEST_PORT:,}") from None
     if parts.scheme != "https":
         raise ValueError(f"its scheme is {truncate(parts.scheme, 20)!r}; allowed is https")
     if "@" in parts.netloc or parts.fragment:
         raise ValueError(
             "it has a user, a password or a fragment; remove them: the signature proves the sender"
         )
-    port = HTTPS_PORT if parts.port is None else parts.port
     if not 1 <= port <= _LARGEST_PORT:
         raise ValueError(f"its port is {port}; allowed is 1 to {_LARGEST_PORT:,}")
-    return checked_host(parts.hostname or ""), port
-
-
-def _split(url: str) -> SplitResult:
-    if not _URL.fullmatch(url) or "\\" in url:
-        raise ValueError("it has spaces, backslashes or characters beyond ASCII; encode them with %")
-    parts = urlsplit(url)
-    try:
-        parts.port  # noqa: B018 - it raises
-    except ValueError:
-        raise ValueError(f"its port cannot be read; allowed is a number up to {_LARGEST_PORT:,}") from None
-    return parts
+    host = parts.hostname or ""
+    name = host.removesuffix(".")
+    if not _HOST.fullmatch(name) or any(name == part or name.endswith(f".{part}") for part in _LOCAL):
+        raise ValueError(
+            f"its host is {truncate(host, 80)!r}; allowed is a public host name such as hooks.acme.example:"
+            " no IP address, no localhost"
+        )
+    return name, port
 
 
 def public_addresses(host: str, port: int, lookup: Lookup = socket.getaddrinfo) -> list[str]:

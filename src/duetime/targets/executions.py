@@ -7,20 +7,17 @@ the action (`duetime.targets.status_events`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from enum import StrEnum
 from hashlib import sha256
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from pydantic import Field, JsonValue
+from duetime.model.run import Run
+from duetime.targets.grants import TargetGrant
 
-from duetime.payload import Payload
-
-_Name = Annotated[str, Field(min_length=1, max_length=2_048)]
-_Texts = dict[Annotated[str, Field(min_length=1, max_length=255)], Annotated[str, Field(max_length=32_768)]]
-_Timeout = Annotated[timedelta, Field(ge=timedelta(seconds=10), le=timedelta(days=366))]
-_A_DAY = timedelta(days=1)
+if TYPE_CHECKING:
+    from duetime.model.hand_over import HandedOver
 
 LONGEST_NAME = 64
 """The limit of Lambda's names and of the client tokens of ECS; Step Functions allows 80, Batch 128."""
@@ -30,53 +27,6 @@ ABOUT = "duetime"
 """The field of an execution's input that names its action."""
 ACTION_VARIABLE, TENANT_VARIABLE = "DUETIME_ACTION", "DUETIME_TENANT"
 """The variables of a container that name its action."""
-
-
-class StateMachineExecution(Payload, name="target-state-machine-execution"):
-    """Run a state machine of Step Functions."""
-
-    state_machine: _Name
-    """The state machine's name or ARN."""
-    input: dict[str, JsonValue] = Field(default_factory=dict)
-    """duetime adds ``duetime``, with the action and the tenant."""
-    timeout: _Timeout = _A_DAY
-    """The longest time of an attempt, here and below."""
-
-
-class EcsTask(Payload, name="target-ecs-task"):
-    """Run a task of ECS."""
-
-    task_definition: _Name
-    """The task definition's family, family and revision, or ARN."""
-    command: list[str] | None = None
-    """In place of the command of the first container."""
-    environment: _Texts = Field(default_factory=dict)
-    """duetime adds ``DUETIME_ACTION`` and ``DUETIME_TENANT``."""
-    timeout: _Timeout = _A_DAY
-
-
-class BatchJob(Payload, name="target-batch-job"):
-    """Run a job of AWS Batch."""
-
-    job_definition: _Name
-    """The job definition's name, name and revision, or ARN."""
-    parameters: _Texts = Field(default_factory=dict)
-    environment: _Texts = Field(default_factory=dict)
-    timeout: _Timeout = _A_DAY
-
-
-class DurableExecution(Payload, name="target-durable-execution"):
-    """Run a durable function of Lambda."""
-
-    function: _Name
-    """The function's name or ARN, as granted."""
-    payload: dict[str, JsonValue] = Field(default_factory=dict)
-    """duetime adds ``duetime``, with the action and the tenant."""
-    timeout: _Timeout = _A_DAY
-
-
-Execution = StateMachineExecution | EcsTask | BatchJob | DurableExecution
-EXECUTIONS = (StateMachineExecution, EcsTask, BatchJob, DurableExecution)
 
 
 class ExecutionStatus(StrEnum):
@@ -136,3 +86,52 @@ def execution_name(action_id: str, attempt: int) -> str:
     if len(name) <= LONGEST_NAME:
         return name
     return f"{name[: LONGEST_NAME - _HASHED - 1]}-{sha256(name.encode()).hexdigest()[:_HASHED]}"
+
+
+CallsOf = Callable[[TargetGrant], ExecutionCalls]
+"""Returns the calls of a grant's service."""
+
+
+class ExecutionFailed(Exception):
+    """An execution had ended without success when a repeated run looked for it."""
+
+
+def run_execution(payload: Any, grant: TargetGrant, run: Run, calls: ExecutionCalls) -> HandedOver | None:
+    """Start the execution of an attempt, unless it runs already; return the hand-over until its end.
+
+    The attempt before may have ended without an event that arrived, or may have passed its time-out.
+
+    Raises:
+        ExecutionFailed: the execution of this attempt has failed already.
+    """
+    if run.attempt > 1:
+        before = execution_name(run.id, run.attempt - 1)
+        status = calls.status(grant.arn, before)
+        if status == ExecutionStatus.SUCCEEDED:
+            return None
+        if status == ExecutionStatus.RUNNING:
+            calls.stop(grant.arn, before, "the next attempt of its action begins")
+    name = execution_name(run.id, run.attempt)
+    if run.fence > run.attempt:  # a worker died: it may have started the execution, and the event may be gone
+        status = calls.status(grant.arn, name)
+        if status == ExecutionStatus.SUCCEEDED:
+            return None
+        if status is not None and status != ExecutionStatus.RUNNING:
+            raise ExecutionFailed(f"the execution {name} {status}")
+    calls.start(grant.arn, payload, ExecutionStart(name=name, action_id=run.id, tenant_id=run.tenant_id))
+    return run.hand_over(timeout=payload.timeout)
+
+
+def calls_of(grant: TargetGrant) -> ExecutionCalls:
+    """Return the calls of AWS for a grant."""
+    from duetime.aws import execution_calls as aws  # noqa: PLC0415 - only where an execution is started
+
+    options = grant.options
+    calls: Any = {
+        "states": aws.StateMachineCalls,
+        "ecs": lambda: aws.EcsCalls(options["cluster"], options["container"], options),
+        "batch": lambda: aws.BatchCalls(options["queue"]),
+        "durable": aws.DurableCalls,
+    }
+    made: ExecutionCalls = calls[grant.service]()
+    return made

@@ -5,26 +5,24 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 from duetime.errors import DeclarationError, truncate
 from duetime.retry import Fatal
 from duetime.targets.addresses import host_and_port
-from duetime.targets.executions import (
+from duetime.targets.payloads import (
+    NAMED_BY,
     BatchJob,
+    DurableCallback,
     DurableExecution,
     EcsTask,
-    Execution,
-    StateMachineExecution,
-)
-from duetime.targets.payloads import (
-    DurableCallback,
     EventBridgeEvent,
     LambdaInvocation,
     SnsMessage,
     SqsMessage,
+    StateMachineExecution,
     Target,
     Webhook,
 )
@@ -35,9 +33,7 @@ _TOKEN = "${Token["  # noqa: S105 - the beginning of a value that CloudFormation
 _SECRETS = ("env:", "arn:")
 _DELIVER_TO = re.compile(r"http://(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})")
 
-AnyTarget = Target | Execution
-
-SERVICES: Mapping[str, type[AnyTarget]] = {
+SERVICES: Mapping[str, type[Target]] = {
     "sqs": SqsMessage,
     "sns": SnsMessage,
     "events": EventBridgeEvent,
@@ -60,23 +56,24 @@ class TargetGrant:
 
     Attributes:
         arn: of a queue, a topic, an event bus, a function, a state machine, a task or job definition.
-        tenants: whose actions may reach it; empty: all tenants'.
         service: by default that of the ARN; ``durable`` to start a durable function, ``callback`` to end its
             callbacks.
         options: of ECS ``cluster`` and ``container``, with ``subnets``, ``security_groups`` and ``public``;
             of Batch ``queue``.
+        tenants: whose actions may reach it; empty: all tenants'.
 
     Raises:
         DeclarationError: the ARN is of none of these, or an option is missing.
     """
 
     arn: str
-    tenants: tuple[str, ...] = ()
     service: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    tenants: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        service = self.service or _service_of(self.arn)
+        found = _ARN.fullmatch(self.arn)
+        service = self.service or (found["service"] if found else "")
         if service not in SERVICES:
             raise DeclarationError(
                 f"the target is {truncate(self.arn, 80)!r}; allowed is the ARN of a queue, a topic, an event"
@@ -86,16 +83,6 @@ class TargetGrant:
         if missing := [name for name in _OPTIONS.get(service, ()) if not self.options.get(name)]:
             raise DeclarationError(f"the target {truncate(self.arn, 80)!r} needs the option {missing[0]!r}")
         object.__setattr__(self, "service", service)
-
-    @property
-    def payload(self) -> type[AnyTarget]:
-        """The payload that reaches it."""
-        return SERVICES[self.service]
-
-    @property
-    def shown(self) -> str:
-        """Its name in messages."""
-        return self.arn
 
     def matches(self, given: str) -> bool:
         """Return whether a payload names it: by its ARN, its name, or a queue's URL.
@@ -113,11 +100,6 @@ class TargetGrant:
             if is_url
             else given in {name, name.partition(":")[0]}
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it for the environment of the worker."""
-        options = {"options": dict(self.options)} if self.options else {}
-        return {"arn": self.arn, "service": self.service} | options | _tenants(self.tenants)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,8 +120,8 @@ class WebhookHost:
 
     host: str
     secret: str = ""
-    tenants: tuple[str, ...] = ()
     deliver_to: str = ""
+    tenants: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         try:
@@ -159,16 +141,6 @@ class WebhookHost:
             )
 
     @property
-    def payload(self) -> type[Target]:
-        """The payload that reaches it."""
-        return Webhook
-
-    @property
-    def shown(self) -> str:
-        """Its name in messages."""
-        return self.host
-
-    @property
     def address(self) -> tuple[str, int] | None:
         """The address that stands in for the host; None without one."""
         if not self.deliver_to:
@@ -179,11 +151,6 @@ class WebhookHost:
     def matches(self, given: str) -> bool:
         """Return whether a payload's URL has this host and port."""
         return host_and_port(given) == host_and_port(f"https://{self.host}/")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it for the environment of the worker."""
-        found = {"host": self.host, "secret": self.secret, "deliver_to": self.deliver_to}
-        return {name: value for name, value in found.items() if value} | _tenants(self.tenants)
 
 
 Grant = TargetGrant | WebhookHost
@@ -232,28 +199,35 @@ class Grants:
 
     def to_json(self) -> str:
         """Return them for the environment of the worker."""
-        return json.dumps([grant.to_json() for grant in self.granted], separators=(",", ":"))
+        written = [{name: value for name, value in asdict(grant).items() if value} for grant in self.granted]
+        return json.dumps(written, separators=(",", ":"))
 
     @property
-    def payloads(self) -> Sequence[type[AnyTarget]]:
+    def payloads(self) -> Sequence[type[Target]]:
         """The payloads that reach one of them."""
-        return tuple(dict.fromkeys(grant.payload for grant in self.granted))
+        return tuple(dict.fromkeys(map(_payload_of, self.granted)))
 
-    def find(self, payload: type[AnyTarget], given: str, tenant_id: str) -> Grant:
+    def find(self, payload: Target, tenant_id: str) -> Grant:
         """Return the grant of what a payload names.
 
         Raises:
             Fatal: it is not granted to this tenant, or several resources have that name.
         """
+        kind = type(payload)
+        given = getattr(payload, NAMED_BY[kind])
         usable = [
             grant
             for grant in self.granted
-            if grant.payload is payload and (not grant.tenants or tenant_id in grant.tenants)
+            if _payload_of(grant) is kind and (not grant.tenants or tenant_id in grant.tenants)
         ]
         found = [grant for grant in usable if grant.matches(given)]
         if len(found) == 1:
             return found[0]
-        names = truncate(", ".join(grant.shown for grant in usable) or "none", 300)
+        names = truncate(
+            ", ".join(grant.arn if isinstance(grant, TargetGrant) else grant.host for grant in usable)
+            or "none",
+            300,
+        )
         if found:
             raise Fatal(f"{truncate(given, 200)!r} names {len(found)} granted targets; use an ARN: {names}")
         raise Fatal(
@@ -262,25 +236,16 @@ class Grants:
         )
 
 
+def _payload_of(grant: Grant) -> type[Target]:
+    return Webhook if isinstance(grant, WebhookHost) else SERVICES[grant.service]
+
+
 def _grant_of(entry: Mapping[str, Any]) -> Grant:
-    tenants = tuple(entry.get("tenants", ()))
-    if "arn" in entry:
-        options = entry.get("options", {})
-        return TargetGrant(arn=entry["arn"], service=entry["service"], tenants=tenants, options=options)
-    secret, deliver_to = entry.get("secret", ""), entry.get("deliver_to", "")
-    return WebhookHost(host=entry["host"], secret=secret, tenants=tenants, deliver_to=deliver_to)
+    kind: type[Grant] = TargetGrant if "arn" in entry else WebhookHost
+    return kind(**{**entry, "tenants": tuple(entry.get("tenants", ()))})
 
 
 def _alone(host: str) -> str:
     if not _HOST_AND_PORT.fullmatch(host):
         raise ValueError("it is more than a host name; grant the host alone, without https:// and path")
     return host
-
-
-def _service_of(arn: str) -> str:
-    found = _ARN.fullmatch(arn)
-    return found["service"] if found else ""
-
-
-def _tenants(tenants: Sequence[str]) -> dict[str, Any]:
-    return {"tenants": list(tenants)} if tenants else {}

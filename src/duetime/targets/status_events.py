@@ -14,33 +14,31 @@ from typing import Any
 
 from duetime import ids
 from duetime.actions.hand_overs import HandOvers
-from duetime.clock import Clock
 from duetime.errors import InvalidIdentifier, InvalidPayload, truncate
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT, ActionId, TenantId
-from duetime.jobs.known_region import KnownRegion
+from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.hand_over import HandOverEnded, InvalidHandOver, InvalidToken
 from duetime.model.hand_over_token import token_of
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
-from duetime.ports.regions import NoRegions
+from duetime.ports.backends import Backends
 from duetime.retry import Fatal
-from duetime.settings import Settings
 from duetime.targets.executions import (
     ABOUT,
     ACTION_VARIABLE,
-    EXECUTIONS,
     TENANT_VARIABLE,
+    CallsOf,
+    ExecutionStatus,
+    execution_name,
+)
+from duetime.targets.grants import Grants, TargetGrant
+from duetime.targets.payloads import (
+    EXECUTIONS,
     BatchJob,
     DurableExecution,
     EcsTask,
     Execution,
-    ExecutionStatus,
     StateMachineExecution,
-    execution_name,
 )
-from duetime.targets.grants import Grants, TargetGrant
-from duetime.targets.run_execution import NAMED_BY, CallsOf
 
 log = logging.getLogger(__name__)
 
@@ -51,8 +49,29 @@ DescribeDurable = Callable[[str], Mapping[str, Any]]
 ENDS = frozenset({"action.cancelled", "action.failed", "run.cancelled", "run.failed"})
 """The lifecycle events that stop an execution."""
 
-_STATES = {"SUCCEEDED": ExecutionStatus.SUCCEEDED, "ABORTED": ExecutionStatus.STOPPED}
-_DURABLE = {"SUCCEEDED": ExecutionStatus.SUCCEEDED, "STOPPED": ExecutionStatus.STOPPED}
+_REPORTS: Mapping[tuple[str, str], tuple[type[Execution], str, str]] = {
+    ("aws.states", "Step Functions Execution Status Change"): (
+        StateMachineExecution,
+        "stateMachineArn",
+        "name",
+    ),
+    ("aws.ecs", "ECS Task State Change"): (EcsTask, "taskDefinitionArn", "startedBy"),
+    ("aws.batch", "Batch Job State Change"): (BatchJob, "jobDefinition", "jobName"),
+    ("aws.lambda", "Durable Execution Status Change"): (
+        DurableExecution,
+        "functionArn",
+        "durableExecutionName",
+    ),
+}
+"""By an event's source and type: what has ended, and the fields of its ARN and its name."""
+_STATUSES = {
+    "RUNNING": ExecutionStatus.RUNNING,
+    "PENDING_REDRIVE": ExecutionStatus.RUNNING,
+    "SUCCEEDED": ExecutionStatus.SUCCEEDED,
+    "ABORTED": ExecutionStatus.STOPPED,
+    "STOPPED": ExecutionStatus.STOPPED,
+}
+"""Of Step Functions and of durable functions; the others are failures."""
 
 
 def is_event(body: object) -> bool:
@@ -95,22 +114,17 @@ class StatusEvents:
         grants: Grants,
         calls_of: CallsOf,
         describe: DescribeDurable,
-        *,
-        store: ActionStore,
-        jobs: Callable[[], JobStore] | None,
-        clock: Clock,
-        settings: Settings,
-        region: KnownRegion | None = None,
+        backends: Backends,
     ) -> None:
-        self._grants, self._calls_of, self._describe, self._store = grants, calls_of, describe, store
-        self._prefix = settings.prefix
+        self._grants, self._calls_of, self._describe = grants, calls_of, describe
+        self._store, self._prefix = backends.store, backends.settings.prefix
         self._hand_overs = HandOvers(
-            store,
-            jobs,
-            clock=clock,
-            settings=settings,
+            backends.store,
+            lambda: backends.jobs,
+            clock=backends.clock,
+            settings=backends.settings,
             tenants=None,
-            region=region or KnownRegion(NoRegions(), clock),
+            region=KnownRegion(backends.regions, backends.clock),
             jitter_draw=lambda: 0.0,
         )
 
@@ -171,8 +185,7 @@ class StatusEvents:
         if payload_type is None or row.payload is None:
             return None
         try:
-            payload = payload_type.from_json(row.payload)
-            found = self._grants.find(payload_type, getattr(payload, NAMED_BY[payload_type]), row.tenant_id)
+            found = self._grants.find(payload_type.from_json(row.payload), row.tenant_id)
         except (Fatal, InvalidPayload):  # no longer granted, or damaged
             return None
         return found if isinstance(found, TargetGrant) else None
@@ -187,83 +200,51 @@ def _family(arn: str) -> str:
 
 def _end_of(event: Event, describe: DescribeDurable) -> ExecutionEnd | None:
     """Return the end that an event reports; None if it reports none."""
-    detail = event["detail"]
-    match event.get("source"), event["detail-type"]:
-        case "aws.states", "Step Functions Execution Status Change":
-            return _of_state_machine(detail)
-        case "aws.ecs", "ECS Task State Change":
-            return _of_task(detail)
-        case "aws.batch", "Batch Job State Change":
-            return _of_job(detail)
-        case "aws.lambda", "Durable Execution Status Change":
-            return _of_durable(detail, describe)
-    return None
-
-
-def _of_state_machine(detail: Event) -> ExecutionEnd | None:
-    status = str(detail.get("status"))
-    if status in {"RUNNING", "PENDING_REDRIVE"}:
+    detail, report = event["detail"], _REPORTS.get((str(event.get("source")), event["detail-type"]))
+    if report is None or (status := _status_of(report[0], detail)) is ExecutionStatus.RUNNING:
         return None
+    payload, arn, name = report
+    about: Mapping[str, Any]
+    texts: tuple[object, object]
+    output: object = None
+    if payload is EcsTask:
+        overrides = detail.get("overrides", {}).get("containerOverrides", [])
+        codes = [
+            f"{one.get('name')} exited with {one.get('exitCode')}" for one in detail.get("containers", [])
+        ]
+        about = _of_variables([entry for one in overrides for entry in one.get("environment", [])])
+        texts = detail.get("stoppedReason"), ", ".join(codes)
+    elif payload is BatchJob:
+        container = detail.get("container", {})
+        about = _of_variables(container.get("environment", []))
+        texts = detail.get("statusReason"), container.get("reason")
+    elif payload is StateMachineExecution:
+        about, output = _about(detail.get("input")), detail.get("output")
+        texts = detail.get("error"), detail.get("cause")
+    else:
+        found = describe(str(detail.get("durableExecutionArn")))
+        error = found.get("Error") or {}
+        about, output = _about(found.get("InputPayload")), found.get("Result")
+        texts = error.get("ErrorType"), error.get("ErrorMessage")
     return ExecutionEnd(
-        about=_about(detail.get("input")),
-        payload=StateMachineExecution,
-        arn=str(detail.get("stateMachineArn")),
-        name=str(detail.get("name")),
-        status=_STATES.get(status, ExecutionStatus.FAILED),
-        message=_joined(detail.get("error"), detail.get("cause")),
-        result=_parsed(detail.get("output")),
-    )
-
-
-def _of_task(detail: Event) -> ExecutionEnd | None:
-    from duetime.aws.execution_calls import ecs_status  # noqa: PLC0415 - only where events come
-
-    status = ExecutionStatus(ecs_status(detail))
-    if status is ExecutionStatus.RUNNING:
-        return None
-    overrides = detail.get("overrides", {}).get("containerOverrides", [])
-    codes = [f"{one.get('name')} exited with {one.get('exitCode')}" for one in detail.get("containers", [])]
-    return ExecutionEnd(
-        about=_of_variables([entry for one in overrides for entry in one.get("environment", [])]),
-        payload=EcsTask,
-        arn=str(detail.get("taskDefinitionArn")),
-        name=str(detail.get("startedBy")),
+        about=about,
+        payload=payload,
+        arn=str(detail.get(arn)),
+        name=str(detail.get(name)),
         status=status,
-        message=_joined(detail.get("stoppedReason"), ", ".join(codes)),
+        message=truncate(": ".join(str(text) for text in texts if text), 400),
+        result=_parsed(output),
     )
 
 
-def _of_job(detail: Event) -> ExecutionEnd | None:
-    from duetime.aws.execution_calls import batch_status  # noqa: PLC0415 - only where events come
+def _status_of(payload: type[Execution], detail: Event) -> ExecutionStatus:
+    from duetime.aws.execution_calls import batch_status, ecs_status  # noqa: PLC0415 - only where events come
 
-    status = ExecutionStatus(batch_status(detail))
-    if status is ExecutionStatus.RUNNING:
-        return None
-    return ExecutionEnd(
-        about=_of_variables(detail.get("container", {}).get("environment", [])),
-        payload=BatchJob,
-        arn=str(detail.get("jobDefinition")),
-        name=str(detail.get("jobName")),
-        status=status,
-        message=_joined(detail.get("statusReason"), detail.get("container", {}).get("reason")),
-    )
-
-
-def _of_durable(detail: Event, describe: DescribeDurable) -> ExecutionEnd | None:
-    status = str(detail.get("status"))
-    if status == "RUNNING":
-        return None
-    found = describe(str(detail.get("durableExecutionArn")))
-    error = found.get("Error") or {}
-    return ExecutionEnd(
-        about=_about(found.get("InputPayload")),
-        payload=DurableExecution,
-        arn=str(detail.get("functionArn")),
-        name=str(detail.get("durableExecutionName")),
-        status=_DURABLE.get(status, ExecutionStatus.FAILED),
-        message=_joined(error.get("ErrorType"), error.get("ErrorMessage")),
-        result=_parsed(found.get("Result")),
-    )
+    if payload is EcsTask:
+        return ExecutionStatus(ecs_status(detail))
+    if payload is BatchJob:
+        return ExecutionStatus(batch_status(detail))
+    return _STATUSES.get(str(detail.get("status")), ExecutionStatus.FAILED)
 
 
 def _about(given: object) -> Mapping[str, Any]:
@@ -283,7 +264,3 @@ def _parsed(written: object) -> Any:
         return json.loads(written) if isinstance(written, str) else None
     except (ValueError, RecursionError):
         return None
-
-
-def _joined(*texts: object) -> str:
-    return truncate(": ".join(str(text) for text in texts if text), 400)

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from duetime.environment import granted_targets
 from duetime.targets.grants import Grants
-from duetime.targets.hosting import target_app
+from duetime.targets.handlers import target_app
 
 app = target_app(Grants.from_json(granted_targets()))

@@ -38,7 +38,7 @@ class StopWork:
     ) -> None:
         self._backends, self._clock, self._settings = backends, clock, settings
         self._by, self._counts = by, counts
-        self._versions = JobVersions(backends.store, backends.jobs, clock=clock, settings=settings)
+        self._versions = JobVersions(backends)
 
     def job(self, ref: JobRef) -> None:
         """Remove a job, so that nothing plans it, and its schedules and rules from EventBridge."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from duetime.model.run import WorkerDied as WorkerDied
-    from duetime.testing.calls import DeadLetter as DeadLetter
     from duetime.testing.fakes import fake_batch as fake_batch
     from duetime.testing.fakes import fake_run as fake_run
+    from duetime.testing.faults import DeadLetter as DeadLetter
     from duetime.testing.faults import Faults as Faults
     from duetime.testing.invariants import InvariantBroken as InvariantBroken
     from duetime.testing.journey import SimulationStuck as SimulationStuck
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from duetime.testing.turned_clock import TurnedClock as TurnedClock
 
 _MODULES = {
-    "DeadLetter": "calls",
+    "DeadLetter": "faults",
     "Faults": "faults",
     "InvariantBroken": "invariants",
     "RecordedMetrics": "recorded_metrics",
     "SimulatedCloud": "simulated",
     "SimulationStuck": "journey",
     "TurnedClock": "turned_clock",
-    "WorkerDied": "processes",
+    "WorkerDied": ".model.run",
     "create_tables": "tables",
     "fake_batch": "fakes",
     "fake_run": "fakes",
@@ -42,7 +42,7 @@ def __getattr__(name: str) -> object:
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{module}"), name)
+    value = getattr(import_module(f".{module}", __name__), name)
     globals()[name] = value
     return value
 

@@ -7,21 +7,22 @@ that time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from duetime import ids, instant
-from duetime.embedded.memory_cloud import MemoryCloud
-from duetime.ids import TenantId
+from duetime.ids import DEFAULT_WORKER, TenantId
 from duetime.jobs.explain import Explain, Explanation
-from duetime.jobs.known_pauses import KnownPauses
 from duetime.jobs.occurrence_status import OccurrenceStatus
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Action, Status, Trigger
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Job, JobRef, job_ref_of
+from duetime.model.work_pause import work_of
 from duetime.recount.recount import Recount, in_words
-from duetime.testing.journey import short
-from duetime.testing.rate_windows import too_fast, waits_for_rate
+from duetime.testing.journey import JournaledCloud, short
+from duetime.testing.rate_windows import rate_key_of, too_fast, waits_for_rate
 from duetime.wakeups.sweep import bands
 
 _MOST = 100_000
@@ -40,7 +41,7 @@ class InvariantBroken(AssertionError):
         super().__init__("\n".join([*broken, "", "The story:", story]) + replayed)
 
 
-def broken_in(cloud: MemoryCloud) -> Iterator[str]:
+def broken_in(cloud: JournaledCloud) -> Iterator[str]:
     """Yield a line for each broken invariant."""
     now, rows = cloud.clock.now(), cloud.store.rows()
     yield from _lost(cloud, rows, now)
@@ -54,14 +55,10 @@ def broken_in(cloud: MemoryCloud) -> Iterator[str]:
             yield from _Times(cloud, ref).broken()
 
 
-def _unaccounted(cloud: MemoryCloud) -> Iterator[str]:
+def _unaccounted(cloud: JournaledCloud) -> Iterator[str]:
     """9: a recount, which shares no code with the planner, finds each nominal time with a proper result."""
     recount = Recount(
-        cloud.store,
-        cloud.job_store,
-        MemoryBookmarks(),
-        clock=cloud.clock,
-        settings=cloud.settings,
+        replace(cloud.seen_by_caller(None), bookmarks=MemoryBookmarks()),
         settled_after=timedelta(0),
         is_paused=lambda tenant_id: KnownPauses(cloud.pauses, cloud.clock).of_tenant(tenant_id) is not None,
     )
@@ -70,22 +67,30 @@ def _unaccounted(cloud: MemoryCloud) -> Iterator[str]:
     yield from (f"the recount could not read {job} (invariant 9)" for job in report.unread)
 
 
-def _lost(cloud: MemoryCloud, rows: Sequence[Action], now: datetime) -> Iterator[str]:
-    """2: each due row is settled, unless it waits for a run of its job or concurrency key."""
+def _lost(cloud: JournaledCloud, rows: Sequence[Action], now: datetime) -> Iterator[str]:
+    """2: each due row is settled, unless it waits for a pause, or a run of its job or concurrency key."""
+    pauses = KnownPauses(cloud.pauses, cloud.clock)
     for row in rows:
-        since = row.lease_until or row.due_at
+        since = min(max(row.lease_until or row.due_at, _ready_at(cloud, row, pauses)), now)
         if not row.status.is_final and _looked_at(row, since, cloud) < now and not _waits(cloud, row):
             yield f"{short(row.id)} is {row.status.value} since {since:%m-%d %H:%M:%S} (invariant 2)"
 
 
-def _looked_at(row: Action, since: datetime, cloud: MemoryCloud) -> datetime:
+def _ready_at(cloud: JournaledCloud, row: Action, pauses: KnownPauses) -> datetime:
+    """Return from when on a run may begin; `LATEST` while a pause without an end, or a breaker, holds it."""
+    worker = cloud.routes.queue_for(row.type) or DEFAULT_WORKER
+    work = replace(work_of(row, worker), rate_key=rate_key_of(cloud, row))
+    return pauses.ready_at(work, late=cloud.settings.grace, is_first=row.attempt == 0)
+
+
+def _looked_at(row: Action, since: datetime, cloud: JournaledCloud) -> datetime:
     """Return by when a sweep must have seen the row: in a band after `since`, or in the next deep sweep."""
     looks, rate = (row.due_at + look for look in bands(cloud.settings)), cloud.settings.catch_up_rate
     deep = max(row.due_at + 2 * rate, since + rate)
     return next((look for look in looks if look >= since), deep) + _A_SWEEP
 
 
-def _waits(cloud: MemoryCloud, row: Action) -> bool:
+def _waits(cloud: JournaledCloud, row: Action) -> bool:
     if _waits_for_slot(cloud, row) or waits_for_rate(cloud, row):
         return True
     owner = job_ref_of(row) if row.status is Status.PENDING else None
@@ -94,7 +99,7 @@ def _waits(cloud: MemoryCloud, row: Action) -> bool:
     return holder is not None and holder is not row and not holder.status.is_final
 
 
-def _waits_for_slot(cloud: MemoryCloud, row: Action) -> bool:
+def _waits_for_slot(cloud: JournaledCloud, row: Action) -> bool:
     """Return whether other runs hold the slots of the concurrency key, or did minutes ago."""
     if row.concurrency_key is None:
         return False
@@ -106,7 +111,7 @@ def _waits_for_slot(cloud: MemoryCloud, row: Action) -> bool:
     return any(other.attempts and (other.attempts[-1].finished_at or lately) > lately for other in beside)
 
 
-def _too_many(cloud: MemoryCloud, rows: Sequence[Action], now: datetime) -> Iterator[str]:
+def _too_many(cloud: JournaledCloud, rows: Sequence[Action], now: datetime) -> Iterator[str]:
     """1: live leases under a concurrency key stay within the limit of the run that took its slot last."""
     live: dict[tuple[TenantId, str | None], list[Action]] = {}
     for row in rows:
@@ -138,7 +143,7 @@ def _run_twice(rows: Sequence[Action]) -> Iterator[str]:
 class _Times:
     """The nominal times of one job with their results."""
 
-    def __init__(self, cloud: MemoryCloud, ref: JobRef) -> None:
+    def __init__(self, cloud: JournaledCloud, ref: JobRef) -> None:
         self._cloud, self._ref, self._now = cloud, ref, cloud.clock.now()
         job = cloud.job_store.get(ref)
         if job is None:
@@ -171,13 +176,7 @@ class _Times:
                 yield f"{name} at {at:%m-%d %H:%M:%S} is {status.value}: {occurrence.note} (invariant 4)"
 
     def _explained(self) -> Explanation:
-        explain = Explain(
-            self._cloud.store,
-            self._cloud.job_store,
-            clock=self._cloud.clock,
-            retention=self._cloud.settings.retention,
-            job_grace=self._cloud.settings.job_grace,
-        )
+        explain = Explain(self._cloud.seen_by_caller(None))
         return explain(self._ref, min(version.since for version in self._versions), self._now, limit=_MOST)
 
     def _nominal(self) -> Iterator[datetime]:

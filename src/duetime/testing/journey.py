@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from duetime import ids, instant
 from duetime.app import App
 from duetime.clock import Clock
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.embedded.cloud import MemoryCloud
 from duetime.memory.backends import MemoryBackends
 from duetime.model.action import Action, Status
 from duetime.model.change import Change
@@ -24,7 +24,7 @@ from duetime.worker.worker import Worker
 LONGEST = 20_000
 """Lines of a journal; older ones are dropped."""
 MOST_TURNS = 10_000
-"""Turns within a second, without a change of a row, after which a simulation is stuck; one more a message."""
+"""Turns within a second after which a simulation may be stuck: it has ten more for each row and message."""
 _SECOND = timedelta(seconds=1)
 
 _Line = tuple[datetime, str, str, str | Callable[[], str]]
@@ -91,7 +91,7 @@ class JournaledCloud(MemoryCloud):
         regions: ActiveRegions | None = None,
     ) -> None:
         self._story = story
-        self._since, self._turns = clock.now(), 0
+        self._since, self._turns, self._most_turns = clock.now(), 0, MOST_TURNS
         super().__init__(
             app, clock=clock, settings=settings, instance="simulated", meter=meter, regions=regions
         )
@@ -100,21 +100,23 @@ class JournaledCloud(MemoryCloud):
         """See `MemoryCloud.turn`.
 
         Raises:
-            SimulationStuck: many turns have changed no row, within one second.
+            SimulationStuck: time stands, though there were more turns than work, as of a handler that
+                schedules itself at once.
         """
         self._turns += 1
         if self.clock.now() - self._since >= _SECOND:
             self._since, self._turns = self.clock.now(), 0
-        if self._turns > MOST_TURNS and self._turns > MOST_TURNS + len(self.queues.messages):
+        if self._turns == MOST_TURNS:
+            self._most_turns = MOST_TURNS + 10 * (len(self.store.rows()) + len(self.queues.messages))
+        if self._turns >= MOST_TURNS and self._turns > self._most_turns:
             latest = "\n".join(deque(self._story.lines(), maxlen=20))
             raise SimulationStuck(
-                f"{self._turns} turns since {instant.text(self._since)} have changed no row, and time stands."
-                f" The latest lines of the story:\n{latest}"
+                f"there were {self._turns:,} turns since {instant.text(self._since)}, and time stands:"
+                f" a handler may schedule itself at once. The latest lines of the story:\n{latest}"
             )
         return super().turn()
 
     def _changed(self, change: Change) -> None:
-        self._turns = 0
         self._story.record_change("", change)
         super()._changed(change)
 

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 
 from duetime import ids
-from duetime.declare.handler import Handler
-from duetime.embedded.memory_cloud import MemoryCloud
+from duetime.embedded.cloud import MemoryCloud
 from duetime.errors import DuetimeError
 from duetime.ids import SYSTEM_TENANT
 from duetime.model.action import Action
@@ -90,12 +89,16 @@ def _bucket_of(cloud: MemoryCloud, row: Action) -> RateBucket | None:
     rate, shards = handler.rate, handler.rate.limit.shards
     if rate.scope == "type":
         return bucket_of(row.type, shards, row.id, tenant_id=SYSTEM_TENANT)
-    key = "" if rate.scope == "tenant" else row.rate_key or _key_of(handler, row)
+    key = "" if rate.scope == "tenant" else rate_key_of(cloud, row)
     return None if key is None else bucket_of(row.type, shards, row.id, tenant_id=row.tenant_id, key=key)
 
 
-def _key_of(handler: Handler, row: Action) -> str | None:
+def rate_key_of(cloud: MemoryCloud, row: Action) -> str | None:
+    """Return the key of an action's rate limit; None if it has none, or it cannot be computed."""
+    handler = cloud.handler_of(row.type)
+    if handler is None or handler.rate is None:
+        return None
     try:
-        return handler.rate.key_of(handler.read(row.payload, row.payload_version)) if handler.rate else None
+        return row.rate_key or handler.rate.key_of(handler.read(row.payload, row.payload_version))
     except DuetimeError:
         return None

@@ -20,9 +20,7 @@ from duetime.ports.jobs import JobPorts
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
-from duetime.testing.calls import DeadLetter
-from duetime.testing.faults import Faults
-from duetime.testing.faulty_cloud import FaultyCloud
+from duetime.testing.faults import DeadLetter, Faults
 from duetime.testing.invariants import InvariantBroken, broken_in
 from duetime.testing.journey import Journal, JournaledCloud
 from duetime.testing.recorded_metrics import RecordedMetrics
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from duetime.testing.table_sync import TableSync
+    from duetime_faults.faulty_cloud import FaultyCloud
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _NAMES = ("prefix", "made.actions_table", "made.jobs_table", "made.schedule_group", "made.job_group")
@@ -76,7 +75,7 @@ class SimulatedCloud:
 
         Raises:
             DeclarationError: the app is incomplete, or lacks such a resource.
-            Unsupported: there are both `faults` and `dynamodb`.
+            Unsupported: there are both `faults` and `dynamodb`, or `faults` without duetime-contract.
         """
         if dynamodb is not None and faults is not None:
             raise Unsupported("faults are injected into memory back ends; omit dynamodb, or faults")
@@ -91,7 +90,7 @@ class SimulatedCloud:
             "story": self._story,
             "meter": self.metrics,
         }
-        self._faulty = None if faults is None else FaultyCloud(app, faults=faults, **options)
+        self._faulty = None if faults is None else _faulty_cloud()(app, faults=faults, **options)
         self._cloud = self._faulty or JournaledCloud(app, **options)
         self._table = None if dynamodb is None else self._joined(dynamodb)
         self._cloud.store.on_commit = on_commit or (self._table.commit if self._table else None)
@@ -291,3 +290,13 @@ class SimulatedCloud:
         """
         if self._table is not None and (newest := self._table.read()) is not None:
             self.clock.wait_until(newest + (instant.EARLIEST - newest) % _FRACTION)
+
+
+def _faulty_cloud() -> type[FaultyCloud]:
+    try:
+        from duetime_faults.faulty_cloud import FaultyCloud  # noqa: PLC0415 - another distribution has it
+    except ImportError:
+        raise Unsupported(
+            "faults need the distribution duetime-contract: pip install duetime-contract"
+        ) from None
+    return FaultyCloud

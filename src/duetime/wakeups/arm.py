@@ -10,9 +10,9 @@ A slow, throttled or hanging EventBridge must not delay the near actions of the 
 timers for at most `TIMER_TIME`, and a circuit breaker stops the calls after three failures in a row, and at
 once at the quota of timers. The actions whose timers were not tried are left to the wheel, which then turns
 beside the timers until a later pass has set all of them (`duetime.wakeups.wheel`). So are all far actions of
-a busy deployment, since the wheel costs less for many (`duetime.wakeups.timer_budget`).
+a busy deployment, since the wheel costs less for many (`TimerBudget`).
 
-With `in_phase`, a batch sleeps once so that its messages arrive at their due times: `duetime.wakeups.phase`.
+With `in_phase`, a batch sleeps once so that its messages arrive at their due times: see `PhaseSleep`.
 The sleep holds up the records behind it in the stream. So there is none while a backlog waits, nor within a
 minute of an action that was due within seconds: the next ones may be due as soon.
 """
@@ -29,13 +29,10 @@ from duetime.clock import Clock
 from duetime.errors import BackendUnavailable, TimerQuotaReached, truncate
 from duetime.model.action import Action
 from duetime.model.change import Change
-from duetime.ports.actions import ActionStore
+from duetime.ports.backends import Backends
 from duetime.ports.circuit_breaker import CircuitBreaker
-from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
-from duetime.settings import Settings
-from duetime.wakeups.due_messages import ReportStuck, message_of, send_wakes
-from duetime.wakeups.phase import PhaseSleep
-from duetime.wakeups.timer_budget import LATEST, WITHOUT_TIMERS, TimerBudget
+from duetime.ports.wakeups import Bookmarks
+from duetime.wakeups.due_messages import PhaseSleep, ReportStuck, message_of, send_wakes
 
 log = logging.getLogger(__name__)
 
@@ -55,31 +52,95 @@ _WRITTEN_EVERY = timedelta(minutes=1)
 """How often one process writes that it left actions to the wheel, which stands in for much longer."""
 
 
+MOST_TIMERS, PERIOD = 100, timedelta(hours=2)
+"""The timers of one process in that time, which is about the life of a Lambda process."""
+
+LULL = timedelta(days=7)
+"""How long all far actions are the wheel's after a process had too many."""
+
+WITHOUT_TIMERS, TOO_MANY, LATEST = "without-timers", "too-many-timers", "latest"
+"""The bookmarks of when an action was left to the wheel last, and of when a process had too many last.
+
+Each has the mark `LATEST`. They are two, since a write replaces all marks of a name: a process that leaves an
+action to the wheel need not know of the other.
+"""
+
+_TOO_MANY_WRITTEN_EVERY = timedelta(hours=1)
+"""How often one process writes that it has too many: `LULL` is much longer than this."""
+
+
+class TimerBudget:
+    """Counts the far actions of one process: beyond a few, the wheel costs less than timers.
+
+    A timer costs two dollars a million, with its call of dispatch and its message. The wheel costs 30 cents a
+    month, whether it sends one action or thousands. So a process sets few timers. After too many far actions,
+    all processes leave them to the wheel, until no process has had too many for `LULL`.
+
+    Args:
+        most: the timers in each `PERIOD`; None: no bound.
+        bookmarks: where processes write that they have too many.
+        clock: the clock of the period.
+    """
+
+    def __init__(self, most: int | None, bookmarks: Bookmarks, clock: Clock) -> None:
+        self._most, self._bookmarks, self._clock = most, bookmarks, clock
+        self._began_at, self._used = instant.EARLIEST, 0
+        self.too_many_at: datetime | None = None
+        """When a process last had more far actions than timers, as far as this process knows."""
+        self._written_at = instant.EARLIEST
+
+    def allows(self, number: int) -> bool:
+        """Count so many far actions; return whether they get timers, instead of the wheel."""
+        if self._most is None or not number:
+            return True
+        now = self._clock.now()
+        if now - self._began_at >= PERIOD:
+            self._began_at, self._used = now, 0
+            self._read()
+        self._used += number
+        if self._used > self._most:
+            self.too_many_at = now
+            self._write(now)
+        return self.too_many_at is None or self.too_many_at + LULL <= now
+
+    def _write(self, now: datetime) -> None:
+        """Write that this process has too many; without a response, it tries again at its next batch."""
+        if now - self._written_at < _TOO_MANY_WRITTEN_EVERY:
+            return
+        try:
+            self._bookmarks.write(TOO_MANY, {LATEST: instant.text(now)})
+        except BackendUnavailable:
+            return
+        self._written_at = now
+
+    def _read(self) -> None:
+        """Read whether another process had too many; without a response, this process counts alone."""
+        try:
+            mark = self._bookmarks.read(TOO_MANY).get(LATEST)
+        except BackendUnavailable:
+            return
+        if mark is not None:
+            self.too_many_at = max(instant.parse(mark), self.too_many_at or instant.EARLIEST)
+
+
 class Arm:
     """Sets and clears wakes for a batch of changes."""
 
     def __init__(
         self,
-        store: ActionStore,
-        queues: DueQueues,
-        timers: Timers,
-        routes: Routes,
-        bookmarks: Bookmarks,
+        backends: Backends,
         *,
-        clock: Clock,
-        settings: Settings,
         report_stuck: ReportStuck = lambda _text: None,
         in_phase: bool = False,
         most_timers: int | None = None,
-        map_: Callable[..., Iterable[Any]] = map,
+        parallel_map: Callable[..., Iterable[Any]] = map,
     ) -> None:
-        self._store, self._queues, self._timers, self._routes = store, queues, timers, routes
-        self._map = map_
-        self._clock, self._settings = clock, settings
-        self._bookmarks, self._left_at = bookmarks, instant.EARLIEST
-        self._breaker, self._report_stuck = CircuitBreaker(clock), report_stuck
-        self._in_phase, self._soon_at = in_phase, instant.EARLIEST
-        self._budget = TimerBudget(most_timers, bookmarks, clock)
+        self._store, self._queues, self._timers = backends.store, backends.queues, backends.timers
+        self._routes, self._bookmarks = backends.routes, backends.bookmarks
+        self._clock, self._settings, self._map = backends.clock, backends.settings, parallel_map
+        self._breaker, self._report_stuck = CircuitBreaker(self._clock), report_stuck
+        self._in_phase, self._soon_at, self._left_at = in_phase, instant.EARLIEST, instant.EARLIEST
+        self._budget = TimerBudget(most_timers, backends.bookmarks, self._clock)
 
     def __call__(self, changes: Iterable[Change], *, stop_at: datetime | None = None) -> None:
         """Arm the rows that became pending, the soonest first; then clear those that left pending.

@@ -15,24 +15,20 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from duetime import ids, instant
-from duetime.clock import Clock
 from duetime.errors import InvalidIdentifier, InvalidTime, PayloadTooLarge, truncate
 from duetime.ids import SYSTEM_TENANT, TenantId
-from duetime.jobs.event_owners import is_owner
-from duetime.jobs.known_pauses import KnownPauses
+from duetime.jobs.desired_wakes import is_owner
 from duetime.jobs.plan import Plan
 from duetime.jobs.token_buckets import TokenBuckets
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.model.action import Action, SkipReason, Status
 from duetime.model.event_chain import depth_of
 from duetime.model.job import Job, JobRef
 from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
 from duetime.model.quota import Quota, limit_of
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
-from duetime.ports.wakeups import DueMessage, DueQueues, Routes
-from duetime.settings import Settings
-from duetime.wakeups.due_messages import delay_until, send_wake
-from duetime.wakeups.phase import PhaseSleep
+from duetime.ports.backends import Backends
+from duetime.ports.wakeups import DueMessage
+from duetime.wakeups.due_messages import PhaseSleep, delay_until, send_wake
 
 if TYPE_CHECKING:
     from duetime.cadence.triggers import OnEvent
@@ -48,11 +44,9 @@ Event = Mapping[str, Any]
 class Dispatch:
     """Turns fired timers into due messages. Holds no user code."""
 
-    def __init__(
-        self, queues: DueQueues, routes: Routes, *, clock: Clock, settings: Settings, in_phase: bool = False
-    ) -> None:
-        self._queues, self._routes, self._clock = queues, routes, clock
-        self._settings, self._in_phase = settings, in_phase
+    def __init__(self, backends: Backends, *, in_phase: bool = False) -> None:
+        self._queues, self._routes, self._clock = backends.queues, backends.routes, backends.clock
+        self._settings, self._in_phase = backends.settings, in_phase
 
     def __call__(self, message: DueMessage) -> int:
         """Send `message` to its worker's queue; return the remaining seconds.
@@ -72,19 +66,10 @@ class DispatchJobs:
     `wake` plans a job; it changes nothing for an unknown, paused or removed one.
     """
 
-    def __init__(
-        self,
-        actions: ActionStore,
-        jobs: JobStore,
-        wake: Plan,
-        *,
-        clock: Clock,
-        settings: Settings,
-        pauses: KnownPauses,
-    ) -> None:
-        self._actions, self._jobs, self.wake = actions, jobs, wake
-        self._clock, self._settings, self._pauses = clock, settings, pauses
-        self._buckets = TokenBuckets(clock, _MINUTE)
+    def __init__(self, backends: Backends, plan: Plan, pauses: KnownPauses) -> None:
+        self._actions, self._jobs, self.wake = backends.store, backends.jobs, plan
+        self._clock, self._settings, self._pauses = backends.clock, backends.settings, pauses
+        self._buckets = TokenBuckets(backends.clock, _MINUTE)
 
     def event(self, ref: JobRef, cadence: str, event: Event) -> Action | None:
         """Start a run of a job for an event, once, however often the event comes.

@@ -7,7 +7,7 @@ and processing rows whose lease has ended. The claim makes needless messages har
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -17,15 +17,24 @@ from duetime import instant
 from duetime.clock import Clock
 from duetime.errors import BackendMisconfigured, BackendUnavailable, DuetimeError, truncate
 from duetime.ids import DEFAULT_WORKER
-from duetime.jobs.known_pauses import KnownPauses
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.model.action import Action, Status
+from duetime.model.deployed_shards import FORMER_IS_ACCEPTED
 from duetime.model.work_pause import LOOKED_AHEAD, work_of
 from duetime.ports.actions import ActionStore, DamagedRow, DuePage
-from duetime.ports.wakeups import Bookmarks, DueQueues, Routes
-from duetime.settings import Settings
-from duetime.wakeups.due_messages import ReportStuck, SetAside, message_of, send_wakes, sum_of
-from duetime.wakeups.due_shards import DueShards
-from duetime.wakeups.phase import CALLS_IN_TURN, WHEEL_SLEEPS, PhaseSleep
+from duetime.ports.backends import Backends
+from duetime.ports.wakeups import Bookmarks
+from duetime.settings import DUE_SHARDS, MOST_DUE_SHARDS
+from duetime.wakeups.due_messages import (
+    CALLS_IN_TURN,
+    WHEEL_SLEEPS,
+    PhaseSleep,
+    ReportStuck,
+    SetAside,
+    message_of,
+    send_wakes,
+    sum_of,
+)
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +43,85 @@ ReportDamaged = Callable[[Sequence[DamagedRow]], None]
 
 PAGE = 100
 _CURSOR, _PROBE = "cursor ", "probe "
+
+
+SURPLUS_BOOKMARK = "surplus-shards"
+"""By surplus shard: ``holds rows``, or the end of the day for which an empty one is read; and `_NUMBER`."""
+
+_NUMBER = "number"
+"""The setting of the last pass, if it is not the default."""
+_HOLDS_ROWS = "holds rows"
+
+
+class DueShards:
+    """The due shards that passes read: those of the setting, and surplus ones that may hold rows.
+
+    A row stores its shard. If `due_shards` was lowered, or a caller has a higher number than the stack, rows
+    are in shards beyond the setting. The passes read those too:
+
+    - For a day after the setting was lowered, they read all shards of the number before: callers may have
+      that number for as long, and the wheel is the only wake of their far actions.
+    - The sweep and the wheel have bookmarks of each shard. If one is of an unknown shard, all possible shards
+      are probed at once; the deep sweep probes them every six hours. Shards with rows are read until they are
+      empty.
+    """
+
+    def __init__(self, store: ActionStore, bookmarks: Bookmarks, clock: Clock) -> None:
+        self._store, self._bookmarks, self._clock = store, bookmarks, clock
+
+    def known(self, marked: Iterable[str] | None = None) -> Sequence[str]:
+        """Return the shards to read.
+
+        Args:
+            marked: the shards of which a pass has bookmarks; None for another reader, which writes nothing.
+        """
+        own, shards = self._store.due_shards, {*(marked or ())}
+        marks = self._bookmarks.read(SURPLUS_BOOKMARK)
+        if marked is not None and int(marks.get(_NUMBER, DUE_SHARDS)) != len(own):
+            marks = self._after_change(marks)
+        surplus = sorted(_surplus(marks, own), key=_number)
+        if shards - {*own, *surplus}:
+            return self.probe()
+        return [*own, *surplus]
+
+    def probe(self) -> Sequence[str]:
+        """Return the setting's shards and the surplus ones to read, and store which these are."""
+        own, marks = self._store.due_shards, self._bookmarks.read(SURPLUS_BOOKMARK)
+        now = instant.text(self._clock.now())
+        former = {shard: until for shard, until in _surplus(marks, own).items() if now < until != _HOLDS_ROWS}
+        others = [shard for shard in map(str, range(len(own), MOST_DUE_SHARDS)) if shard not in former]
+        held = [shard for shard in others if self._has_rows(shard)]
+        if held:
+            log.warning(
+                "rows in surplus due shards: due_shards was lowered, or a caller has a higher number",
+                extra={"due_shards": len(own), "surplus": held},
+            )
+        surplus = former | dict.fromkeys(held, _HOLDS_ROWS)
+        number = {_NUMBER: marks[_NUMBER]} if _NUMBER in marks else {}
+        if surplus | number != marks:
+            self._bookmarks.write(SURPLUS_BOOKMARK, surplus | number)
+        return [*own, *sorted(surplus, key=_number)]
+
+    def _after_change(self, marks: Mapping[str, str]) -> Mapping[str, str]:
+        """Store the setting's new number; for a day, the shards of a higher one before are read."""
+        own = self._store.due_shards
+        until = instant.text(self._clock.now() + FORMER_IS_ACCEPTED)
+        before = map(str, range(len(own), int(marks.get(_NUMBER, DUE_SHARDS))))
+        after = {**_surplus(marks, own), **dict.fromkeys(before, until), _NUMBER: str(len(own))}
+        self._bookmarks.write(SURPLUS_BOOKMARK, after)
+        return after
+
+    def _has_rows(self, shard: str) -> bool:
+        page = self._store.due(shard, after=None, until=instant.LATEST, limit=1, cursor=None)
+        return bool(page.entries)
+
+
+def _surplus(marks: Mapping[str, str], own: Collection[str]) -> dict[str, str]:
+    return {shard: mark for shard, mark in marks.items() if shard not in own and shard != _NUMBER}
+
+
+def _number(shard: str) -> int:
+    return int(shard) if shard.isdecimal() else MOST_DUE_SHARDS
 
 
 class DueWindow(NamedTuple):
@@ -93,27 +181,19 @@ class DueScanner:
 
     def __init__(
         self,
-        store: ActionStore,
-        queues: DueQueues,
-        routes: Routes,
+        backends: Backends,
         *,
-        clock: Clock,
-        settings: Settings,
         pauses: KnownPauses | None = None,
         report_damaged: ReportDamaged = lambda _rows: None,
         report_stuck: ReportStuck = lambda _text: None,
-        map_: Callable[..., Iterable[Any]] = map,
+        parallel_map: Callable[..., Iterable[Any]] = map,
         in_phase: bool = False,
     ) -> None:
-        self._store, self._queues, self._routes = store, queues, routes
-        self._clock, self._settings, self._pauses, self._map = clock, settings, pauses, map_
+        self._store, self._queues, self._routes = backends.store, backends.queues, backends.routes
+        self._clock, self._settings, self._pauses = backends.clock, backends.settings, pauses
         self._report_damaged, self._report_stuck = report_damaged, report_stuck
-        self._in_phase = in_phase
-        self._begun: dict[str, datetime] = {}
-
-    def shards(self, bookmarks: Bookmarks) -> DueShards:
-        """Return the shards of the store, with surplus ones."""
-        return DueShards(self._store, bookmarks, self._clock)
+        self._map, self._in_phase, self._begun = parallel_map, in_phase, dict[str, datetime]()
+        self.shards = DueShards(backends.store, backends.bookmarks, backends.clock)
 
     def empty_shards(self, windows: Iterable[DueWindow], *, stop_at: datetime) -> Collection[str]:
         """Return the shards without an entry in their windows, by one read of each shard.

@@ -136,9 +136,8 @@ class Switch:
 class TakeOver:
     """Makes wakes from the rows, in the region that has become active. A repeat is safe."""
 
-    def __init__(self, backends: Backends, *, clock: Clock, settings: Settings) -> None:
-        self._backends, self._clock = backends, clock
-        self._steps = Steps(backends, clock=clock, settings=settings)
+    def __init__(self, backends: Backends) -> None:
+        self._backends, self._clock, self._steps = backends, backends.clock, Steps(backends)
 
     def __call__(self, moved_at: datetime) -> Reconciled:
         """Wake all unsettled actions, then plan jobs and set their EventBridge schedules."""

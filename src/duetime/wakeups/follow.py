@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeAlias
 
-from duetime.clock import Clock
 from duetime.errors import BackendUnavailable, DuetimeError, truncate
 from duetime.ids import is_action_id
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.batch import COUNTED_AT, COUNTING_SHARD, HELD_AT, BatchRef
 from duetime.model.change import Change
-from duetime.ports.actions import ActionStore
-from duetime.wakeups.count_batch import CountBatch
-from duetime.wakeups.release import Release
+from duetime.ports.backends import Backends
+from duetime.wakeups.count_batch import CountBatch, Release
+from duetime.wakeups.due_messages import message_of, send_wakes
 
 log = logging.getLogger(__name__)
 
@@ -39,8 +39,8 @@ _PAGE = 100
 class Follow:
     """Releases held actions, and counts batches, after stream records."""
 
-    def __init__(self, count: CountBatch, release: Release, clock: Clock) -> None:
-        self._count, self._release, self._clock = count, release, clock
+    def __init__(self, backends: Backends, count_batch: CountBatch, release: Release) -> None:
+        self._count, self._release, self._clock = count_batch, release, backends.clock
 
     def __call__(self, wakes: Iterable[Wake], *, stop_at: datetime | None = None) -> None:
         """Release what waits for ended rows, and count batches that were written or whose members ended.
@@ -80,8 +80,9 @@ class Follow:
 class SweepHeld:
     """Counts the batches that are not complete, and checks held actions, in the sweep."""
 
-    def __init__(self, store: ActionStore, count: CountBatch, release: Release, clock: Clock) -> None:
-        self._store, self._count, self._release, self._clock = store, count, release, clock
+    def __init__(self, backends: Backends, count_batch: CountBatch, release: Release) -> None:
+        self._store, self._clock = backends.store, backends.clock
+        self._count, self._release = count_batch, release
 
     def __call__(self, *, stop_at: datetime) -> int:
         """Count the batches that are due for it, and check some held actions; return how many these are."""
@@ -134,3 +135,31 @@ def _tolerating(check: Callable[[], object], name: str) -> None:
         log.warning("not checked, the sweep does", extra={"about": name, "reason": truncate(error)})
     except DuetimeError:
         log.exception("cannot be checked", extra={"about": name})
+
+
+class AfterHandOver:
+    """Frees what handed-over runs held, after the table's stream has shown their ends.
+
+    The party that ends a hand-over has a token, and no right to a queue. So arm sends the action's message
+    once more: a worker then frees the slot of its concurrency key, or wakes the run that waits for its job's
+    lock. A repeated message changes nothing; without one, both are found within minutes.
+    """
+
+    def __init__(self, backends: Backends) -> None:
+        self._queues, self._routes, self._clock = backends.queues, backends.routes, backends.clock
+
+    def __call__(self, changes: Iterable[Change]) -> None:
+        """Send the messages.
+
+        Raises:
+            BackendUnavailable: some may be missing; the complete batch may be repeated.
+        """
+        rows = [row for change in changes if (row := change.ended_hand_over) and _holds_others_up(row)]
+        now = self._clock.now()
+        messages = [replace(message_of(row), due_at=min(row.due_at, now)) for row in rows]
+        if messages:
+            send_wakes(messages, self._queues, self._routes, self._clock)
+
+
+def _holds_others_up(row: Action) -> bool:
+    return row.concurrency_key is not None or row.job is not None

@@ -17,12 +17,13 @@ from datetime import datetime, timedelta
 from functools import cache, partial
 
 from duetime import instant
-from duetime.clock import Clock
-from duetime.jobs.known_region import KnownRegion
+from duetime.jobs.trusted_reading import KnownRegion
+from duetime.model.built_in import canary_row
 from duetime.model.metric import Metric
+from duetime.ports.backends import Backends
 from duetime.ports.meter import UNMETERED, Meter
-from duetime.ports.wakeups import Bookmarks
 from duetime.settings import Settings
+from duetime.telemetry import spans
 from duetime.wakeups.due_scanner import DueScanner, DueWindow, ScanResult, end_of, is_cursor
 
 BOOKMARK = "sweep"
@@ -48,16 +49,15 @@ class Sweep:
 
     def __init__(
         self,
-        scanner: DueScanner,
-        bookmarks: Bookmarks,
+        backends: Backends,
+        due_scanner: DueScanner,
         *,
-        clock: Clock,
-        settings: Settings,
         meter: Meter = UNMETERED,
         region: KnownRegion | None = None,
     ) -> None:
-        self._scanner, self._shards, self._bookmarks = scanner, scanner.shards(bookmarks), bookmarks
-        self._clock, self._settings, self._meter, self._region = clock, settings, meter, region
+        self._scanner, self._shards, self._bookmarks = due_scanner, due_scanner.shards, backends.bookmarks
+        self._clock, self._settings = backends.clock, backends.settings
+        self._meter, self._region = meter, region
 
     def __call__(self, *, stop_at: datetime) -> ScanResult:
         """Sweep until done, or until `stop_at`; a failed shard is left for the next pass."""
@@ -107,3 +107,76 @@ class Sweep:
 def _shard_of(name: str) -> str:
     """Return the shard of a bookmark's name: ``300/7``."""
     return name.rpartition("/")[2]
+
+
+class Canary:
+    """Schedules an action of duetime's own for each interval of the setting `canary`, which names it.
+
+    It is due far enough ahead to need every part of an action's path: the stream, arm, a timer, dispatch, a
+    queue and a worker. The worker's run of it does nothing; its lateness is the metric of the alarm `canary`.
+    """
+
+    def __init__(self, backends: Backends) -> None:
+        self._store, self._clock, self._settings = backends.store, backends.clock, backends.settings
+
+    def __call__(self) -> bool:
+        """Schedule the canary if an interval has begun since the previous sweep; return whether it did.
+
+        Raises:
+            BackendUnavailable: it may not be scheduled.
+        """
+        now, every = self._clock.now(), self._settings.made.canary
+        if not (every and self._settings.enabled):
+            return False
+        begun = instant.floor(now, every)
+        is_new = now - begun < self._settings.sweep_rate
+        if is_new:
+            self._store.put(canary_row(begun, self._settings, len(self._store.due_shards)))
+        return is_new
+
+
+CATCH_UP_BOOKMARK = "catch-up"
+
+
+class DeepSweep:
+    """Step 5, *catch up*: every six hours, sends all overdue actions again.
+
+    It covers pending rows that are overdue by more than the grace, and runs whose lease has ended. It finds
+    the rows that all bands of the sweep have passed.
+    """
+
+    def __init__(
+        self,
+        backends: Backends,
+        due_scanner: DueScanner,
+        *,
+        meter: Meter = UNMETERED,
+    ) -> None:
+        self._scanner, self._shards, self._bookmarks = due_scanner, due_scanner.shards, backends.bookmarks
+        self._clock, self._settings, self._meter = backends.clock, backends.settings, meter
+
+    def __call__(self, *, stop_at: datetime) -> ScanResult:
+        """Scan until done, or until `stop_at`; the next pass continues in each shard at that mark."""
+        if not self._settings.enabled:
+            return ScanResult()
+        with spans.span(spans.CATCH_UP) as span:
+            passed = self._pass(stop_at)
+            span.set({spans.SENT: passed.sent})
+        return passed
+
+    def _pass(self, stop_at: datetime) -> ScanResult:
+        until = self._clock.now() - self._settings.grace
+        marks_before = self._bookmarks.read(CATCH_UP_BOOKMARK)
+        windows = [DueWindow(shard, shard, marks_before.get(shard), until) for shard in self._shards.probe()]
+        passed, moved = self._scanner.wake(windows, stop_at=stop_at)
+        marks = {**marks_before, **moved}
+        self._bookmarks.write(
+            CATCH_UP_BOOKMARK, {shard: mark for shard, mark in marks.items() if is_cursor(mark)}
+        )
+        for metric, value in (
+            (Metric.OLDEST_DUE_AGE, passed.oldest_due_age),
+            (Metric.CATCH_UP_SENT, passed.sent),
+        ):
+            if value:
+                self._meter.add(metric, value)
+        return passed

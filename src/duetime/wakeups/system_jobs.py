@@ -7,29 +7,21 @@ settled row. A triggered pass is an ordinary run, on the queue of a worker of it
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from duetime import ids, instant
 from duetime._english import counted
-from duetime.clock import Clock
 from duetime.errors import BackendUnavailable, truncate
 from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.model.action import Action, Attempt, Ending, Status
 from duetime.model.built_in import DEADLINE
 from duetime.model.job import Definition
 from duetime.model.manifest import Manifest
-from duetime.ports.actions import ActionStore
+from duetime.ports.backends import Backends
 from duetime.retry import NEVER
 from duetime.settings import Settings
-
-if TYPE_CHECKING:
-    from duetime.declare.handler import Handler
-    from duetime.declare.handler_set import HandlerSet
-    from duetime.jobs.check_deadlines import CheckDeadlines
-    from duetime.model.run import Run
 
 log = logging.getLogger(__name__)
 
@@ -49,9 +41,6 @@ def rate_of(job: JobName, settings: Settings) -> timedelta:
 
 _KEPT = {SWEEP: timedelta(days=1)}
 """The retention of a pass' row, if shorter than the setting: there are 1,440 sweeps a day."""
-
-Pass = Callable[[datetime], str]
-"""A pass that ends by an instant, and returns a line about its work."""
 
 _ABOUT = {
     SWEEP: ("Sweep", "sends again what is overdue, and plans jobs that fell behind"),
@@ -93,50 +82,12 @@ def manifest(settings: Settings) -> Manifest:
     return Manifest(SYSTEM_WORKER, types | {DEADLINE: 1}, declared)
 
 
-def system_handlers(
-    passes: dict[JobName, Pass], settings: Settings, deadlines: Callable[[], CheckDeadlines]
-) -> HandlerSet:
-    """Return the handlers that run triggered passes, and the checks of deadlines.
-
-    Args:
-        passes: the passes, by their jobs.
-        settings: the deployment's.
-        deadlines: makes what looks at deadlines.
-    """
-    from duetime.declare.deadline_check import deadline_handler  # noqa: PLC0415 - as below
-    from duetime.declare.handler_set import HandlerSet  # noqa: PLC0415 - a pass by the clock needs no pydantic
-
-    by_name: dict[str, Handler] = {job.name: _handler(job, passes[job.name]) for job in definitions(settings)}
-    look = deadline_handler(
-        lambda ref, at: deadlines().nominal_time(ref, at), lambda ref: deadlines().silence(ref)
-    )
-    return HandlerSet(SYSTEM_WORKER, {**by_name, look.name: look})
-
-
-def _handler(definition: Definition, run_pass: Pass) -> Handler:
-    from duetime.declare.handler import Handler  # noqa: PLC0415 - as above
-
-    def run(run: Run) -> None:
-        run.log.info(run_pass(run.deadline))
-
-    return Handler(
-        name=definition.name,
-        function=run,
-        payload=None,
-        payload_parameter=None,
-        run_parameter="run",
-        retry=NEVER,
-        timeout=timedelta(minutes=5),
-        job=definition,
-    )
-
-
 class PassHistory:
     """Records passes as runs of their jobs."""
 
-    def __init__(self, actions: ActionStore, *, clock: Clock, settings: Settings, instance: str) -> None:
-        self._actions, self._clock = actions, clock
-        self._settings, self._instance = settings, instance
+    def __init__(self, backends: Backends, instance: str) -> None:
+        self._actions, self._clock = backends.store, backends.clock
+        self._settings, self._instance = backends.settings, instance
 
     @contextmanager
     def recording(self, job: JobName) -> Iterator[list[str]]:

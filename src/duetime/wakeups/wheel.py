@@ -12,7 +12,7 @@ row once, shard by shard, in the time that a pass has left. Until a shard is fin
 If EventBridge takes no timers, as at its quota, `Arm` leaves actions to the wheel. It then turns beside the
 timers, for all shards: an action that has a timer gets two messages. `PAUSE` after the last such action,
 `Rearm` begins; it stops at the first timer that cannot be set, and continues after another `PAUSE`. While
-there are too many far actions for timers, it does not begin (`duetime.wakeups.timer_budget`).
+there are too many far actions for timers, it does not begin (`duetime.wakeups.arm.TimerBudget`).
 """
 
 from __future__ import annotations
@@ -21,14 +21,12 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from duetime import instant
-from duetime.clock import Clock
 from duetime.model.action import Status
-from duetime.ports.actions import ActionStore, DamagedRow, DuePage
-from duetime.ports.wakeups import Bookmarks, DueMessage
-from duetime.settings import Settings
-from duetime.wakeups.arm import Arm
+from duetime.ports.actions import DamagedRow, DuePage
+from duetime.ports.backends import Backends
+from duetime.ports.wakeups import DueMessage
+from duetime.wakeups.arm import LATEST, LULL, TOO_MANY, WITHOUT_TIMERS, Arm
 from duetime.wakeups.due_scanner import DueScanner, DueWindow, ReportDamaged, ScanResult, is_cursor
-from duetime.wakeups.timer_budget import LATEST, LULL, TOO_MANY, WITHOUT_TIMERS
 
 BOOKMARK = "wheel"
 """The end of the last turn in each shard; with EventBridge's timers, where `Rearm` has not finished."""
@@ -56,11 +54,9 @@ class WheelTimers:
 class Wheel:
     """Sends what is due between the last turn's end and the near limit, less a minute."""
 
-    def __init__(
-        self, scanner: DueScanner, bookmarks: Bookmarks, *, clock: Clock, settings: Settings
-    ) -> None:
-        self._scanner, self._shards, self._bookmarks = scanner, scanner.shards(bookmarks), bookmarks
-        self._clock, self._settings = clock, settings
+    def __init__(self, backends: Backends, due_scanner: DueScanner) -> None:
+        self._scanner, self._shards, self._bookmarks = due_scanner, due_scanner.shards, backends.bookmarks
+        self._clock, self._settings = backends.clock, backends.settings
 
     def __call__(self, *, stop_at: datetime) -> ScanResult:
         """Turn once; a shard with too many rows for one turn continues in the next.
@@ -128,16 +124,10 @@ class Rearm:
     """Arms the rows of the wheel with EventBridge's timers."""
 
     def __init__(
-        self,
-        store: ActionStore,
-        arm: Arm,
-        bookmarks: Bookmarks,
-        *,
-        clock: Clock,
-        report_damaged: ReportDamaged = lambda _rows: None,
+        self, backends: Backends, arm: Arm, *, report_damaged: ReportDamaged = lambda _rows: None
     ) -> None:
-        self._store, self._arm, self._bookmarks, self._clock = store, arm, bookmarks, clock
-        self._report_damaged = report_damaged
+        self._store, self._bookmarks, self._clock = backends.store, backends.bookmarks, backends.clock
+        self._arm, self._report_damaged = arm, report_damaged
 
     def __call__(self, *, stop_at: datetime) -> int:
         """Arm the rows that are due later, page by page, until `stop_at`; return their number.

@@ -13,11 +13,10 @@ import threading
 from collections.abc import Callable, Mapping
 
 from duetime import ids
-from duetime.clock import Clock
 from duetime.declare.handler import Handler
 from duetime.errors import DuetimeError, truncate
 from duetime.ids import PLANNER
-from duetime.jobs.known_pauses import KnownPauses
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.model.action import Action, ActionRef, Ending
 from duetime.model.breaker import (
     Breaker,
@@ -30,10 +29,9 @@ from duetime.model.breaker import (
 from duetime.model.metric import Metric
 from duetime.model.outcome import Outcome
 from duetime.model.work_pause import Hold, PauseScope, WorkPause
+from duetime.ports.backends import Backends
 from duetime.ports.meter import Meter
 from duetime.ports.wakeups import DueMessage
-from duetime.ports.work_pauses import WorkPauses
-from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -45,17 +43,10 @@ class Breakers:
     """The breakers of one process. Safe to call from several threads."""
 
     def __init__(
-        self,
-        pauses: WorkPauses,
-        known: KnownPauses,
-        handlers: Mapping[str, Handler],
-        *,
-        clock: Clock,
-        settings: Settings,
-        meter: Meter,
+        self, backends: Backends, known: KnownPauses, handlers: Mapping[str, Handler], meter: Meter
     ) -> None:
-        self._pauses, self._known, self._handlers = pauses, known, handlers
-        self._clock, self._settings, self._meter = clock, settings, meter
+        self._pauses, self._known, self._handlers = backends.pauses, known, handlers
+        self._clock, self._settings, self._meter = backends.clock, backends.settings, meter
         self._probes: dict[ActionRef, WorkPause] = {}
         self._lock = threading.Lock()
 

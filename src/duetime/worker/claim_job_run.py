@@ -8,7 +8,7 @@ reason: no occurrence disappears.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -33,18 +33,76 @@ from duetime.jobs.end_hand_over import EndHandOver
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason, Status, Trigger
 from duetime.model.cadence_set import CadenceSet
-from duetime.model.job import Definition, Job, job_ref_of
+from duetime.model.job import Definition, Job, Overlap, job_ref_of
 from duetime.model.lease import ClaimTerms, LeaseHeld, MustBeAlone, Rejected
-from duetime.ports.actions import ActionStore, DamagedRow
-from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
+from duetime.ports.actions import ActionStore, DamagedRow, Holder
+from duetime.ports.backends import JobTables
+from duetime.ports.jobs import JobRunClaim, LockRequirement
 from duetime.retry import RetryPolicy
-from duetime.settings import Settings
-from duetime.worker.claim_results import ClaimResult, ClaimWon, LockFreed, Waiting
+from duetime.settings import MOST_DUE_SHARDS
+from duetime.worker.claim_results import ClaimResult, ClaimWon, LockFreed, Waiting, read_holders
 from duetime.worker.paused_work import PausedWork
-from duetime.worker.read_holders import read_holders
-from duetime.worker.unlocked_runs import find_unlocked, needs_search
 
 log = logging.getLogger(__name__)
+
+
+SETTLED_AFTER = timedelta(minutes=1)
+"""Longer than a claim's request, and the lag of the index."""
+
+_PAGE = 1_000
+_SHARDS = tuple(map(str, range(MOST_DUE_SHARDS)))
+"""All that rows may be in, whatever `due_shards` was when they were put. The surplus ones come second."""
+
+
+def needs_search(job: Job) -> bool:
+    """Return whether runs without the lock may be in progress, also beside a run that holds it already."""
+    is_locking = job.definition.overlap is not Overlap.ALLOW
+    return is_locking and job.unlocked_since is not None
+
+
+def find_unlocked(
+    actions: ActionStore, job: Job, ref: ActionRef, terms: ClaimTerms
+) -> tuple[Holder, ...] | None:
+    """Return the rows of runs in progress without the lock, or None if these are not known yet.
+
+    Args:
+        actions: the rows.
+        job: the job, as read before.
+        ref: the run that claims; it is left out.
+        terms: the claim's.
+    """
+    if not needs_search(job):
+        return ()
+    if job.unlocked_since is None or terms.now < job.unlocked_since + SETTLED_AFTER + terms.skew:
+        return None
+    others = {ref, job.running}
+    found: list[Holder] = []
+    for shards in (actions.due_shards, set(_SHARDS) - {*actions.due_shards}):
+        rows = read_holders(actions, [*_due(actions, job, shards, terms.now + terms.skew)], terms).values()
+        found += (row for row in rows if _is_run_of(row, job) and row.ref not in others)
+        if any(row.lease_until is not None and row.lease_until > terms.now for row in found):
+            break  # a live one decides; those in surplus shards matter only without it
+    return tuple(found)
+
+
+def _is_run_of(row: Holder, job: Job) -> bool:
+    """Return whether a row is a run of this job in progress. A damaged one may be."""
+    if isinstance(row, DamagedRow):
+        return row.may_run and (row.ref.tenant_id == job.ref.tenant_id or ids.is_event_run(row.ref.id))
+    is_in_progress = row.status is Status.PROCESSING and row.trigger is not Trigger.BACKFILL
+    return is_in_progress and job_ref_of(row) == job.ref
+
+
+def _due(actions: ActionStore, job: Job, shards: Collection[str], until: datetime) -> Iterator[ActionRef]:
+    """Yield the unsettled runs of jobs of this name in some due shards, in all tenants."""
+    for shard in shards:
+        cursor = None
+        while True:
+            page = actions.due(shard, after=None, until=until, limit=_PAGE, cursor=cursor)
+            yield from (entry.ref for entry in page.entries if ids.job_of(entry.ref.id) == job.name)
+            if (cursor := page.cursor) is None:
+                break
+
 
 _SHARE_OF_WAIT = 0.25
 """The delay before the next claim of a run that waits for its job's lock, as a share of the time waited."""
@@ -72,7 +130,7 @@ def _could_plan(definition: Definition, row: Action, anchor: datetime) -> bool:
 def _freed(context: ClaimContext) -> LockFreed | None:
     """Return the run that waits for the lock of a job, if no run holds it.
 
-    A worker's settle wakes it. The party that ends a hand-over cannot: `duetime.wakeups.after_hand_over`.
+    A worker's settle wakes it. The party that ends a hand-over cannot: `duetime.wakeups.follow`.
     """
     is_free = context.job is not None and context.job.running is None
     return LockFreed(context.waiting) if is_free and context.waiting is not None else None
@@ -81,11 +139,10 @@ def _freed(context: ClaimContext) -> LockFreed | None:
 class ClaimJobRun:
     """Claims runs of jobs."""
 
-    def __init__(
-        self, actions: ActionStore, jobs: JobStore, *, settings: Settings, paused: PausedWork
-    ) -> None:
-        self._actions, self._jobs, self._settings, self._paused = actions, jobs, settings, paused
-        self._end_hand_over = EndHandOver(actions, lambda: jobs, settings=settings)
+    def __init__(self, backends: JobTables, paused: PausedWork) -> None:
+        self._actions, self._jobs, self._paused = backends.store, backends.jobs, paused
+        self._settings = backends.settings
+        self._end_hand_over = EndHandOver(self._actions, lambda: self._jobs, settings=self._settings)
 
     def __call__(self, ref: ActionRef, terms: ClaimTerms, handlers: RetryPolicy) -> ClaimResult:
         """Claim, skip or delay a run; return None if it needs no more work.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from duetime.model.action import Action
+from duetime.declare.handler import LONGEST_RUN
+from duetime.model.action import Action, ActionRef
 from duetime.model.job import Job
-from duetime.model.lease import LeaseHeld, MustBeAlone
+from duetime.model.lease import ClaimTerms, LeaseHeld, MustBeAlone
 from duetime.model.outcome import Outcome
+from duetime.ports.actions import ActionStore, DamagedRow, Holder
 from duetime.ports.jobs import LockRequirement
 from duetime.worker.paused_work import Held
 
@@ -51,3 +54,21 @@ class LockFreed:
 
 ClaimResult: TypeAlias = ClaimWon | LeaseHeld | MustBeAlone | Waiting | LockFreed | Held | None
 """What a claim returns; None if there is nothing left to claim."""
+
+
+def read_holders(
+    actions: ActionStore, refs: Collection[ActionRef], terms: ClaimTerms
+) -> dict[ActionRef, Holder]:
+    """Return the rows by their keys; rows that are gone are left out.
+
+    If the lease of a damaged row cannot be read, or ends later than any lease does, the read writes one into
+    the row: what the row holds is free once that has ended.
+    """
+    damaged: list[DamagedRow] = []
+    found = actions.get_rows([*refs], damaged=damaged) if refs else ()
+    longest = terms.now + max(terms.lease_until - terms.now, LONGEST_RUN)
+    for row in damaged:
+        if row.may_run and (row.lease_until is None or row.lease_until > longest + terms.skew):
+            actions.limit_lease(row, longest)
+    rows: list[Holder] = [*found, *damaged]
+    return {row.ref: row for row in rows}

@@ -13,7 +13,7 @@ from datetime import timedelta
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
 from duetime.jobs.end_hand_over import EndHandOver
-from duetime.jobs.known_region import KnownRegion
+from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.action import Action
 from duetime.model.hand_over import (
     LONGEST_WITH_KEY,
@@ -23,6 +23,7 @@ from duetime.model.hand_over import (
     Progress,
 )
 from duetime.ports.actions import ActionStore
+from duetime.ports.backends import Backends
 
 log = logging.getLogger(__name__)
 
@@ -86,8 +87,9 @@ class RunExternalWork:
 class HandOverRun:
     """Hands actions over for one process."""
 
-    def __init__(self, store: ActionStore, region: KnownRegion, clock: Clock, end: EndHandOver) -> None:
-        self._store, self._region, self._clock, self._end = store, region, clock, end
+    def __init__(self, backends: Backends, region: KnownRegion) -> None:
+        self._store, self._clock, self._region = backends.store, backends.clock, region
+        self._end = EndHandOver(backends.store, lambda: backends.jobs, settings=backends.settings)
 
     def __call__(self, claimed: Action, handed_over: HandedOver) -> HandOverTerms | None:
         """Hand a claimed action over; return None if another run has it.

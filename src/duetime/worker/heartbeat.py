@@ -15,13 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
-from duetime.jobs.known_region import KnownRegion
+from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.action import Action, ActionRef
-from duetime.ports.actions import ActionStore
-from duetime.ports.regions import NoRegions
-from duetime.ports.wakeups import Delivery, DueQueues
+from duetime.ports.backends import Backends
+from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -58,28 +56,20 @@ class Heartbeat:
 
     def __init__(
         self,
-        store: ActionStore,
-        queues: DueQueues,
+        backends: Backends,
         *,
-        clock: Clock,
-        settings: Settings,
-        region: KnownRegion | None = None,
         pause: Callable[[float], object] = time.sleep,  # noqa: TID251 - see below
     ) -> None:
         """Make one for a process; its thread starts with the first run.
 
         Args:
-            store: holds the leases.
-            queues: hold the messages of the runs.
-            clock: decides when a lease is renewed.
-            settings: the deployment's.
-            region: whether this region is active; by default it always is.
+            backends: hold the leases, and the messages of the runs.
             pause: waits between two polls, for a number of seconds. The default waits in the machine's time:
                 a background thread must not turn a simulated clock.
         """
-        self._store, self._queues, self._pause = store, queues, pause
-        self._clock, self._settings = clock, settings
-        self._region = region or KnownRegion(NoRegions(), clock)
+        self._store, self._queues, self._pause = backends.store, backends.queues, pause
+        self._clock, self._settings = backends.clock, backends.settings
+        self._region = KnownRegion(backends.regions, backends.clock)
         self._watched: set[WatchedRun] = set()
         self._beaten: WatchedRun | None = None
         self._lock = threading.RLock()

@@ -15,14 +15,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 
-from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
 from duetime.ids import ActionId, TenantId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.slots import KeySlots, SlotMove, TailEntry, waits
-from duetime.ports.actions import ActionStore, Holder
-from duetime.ports.wakeups import DueQueues, Routes
+from duetime.ports.actions import Holder
+from duetime.ports.backends import Backends
 from duetime.wakeups.due_messages import message_of, send_wakes
 
 log = logging.getLogger(__name__)
@@ -40,11 +39,9 @@ _MOST_FILLS = 10
 class PassSlots:
     """Moves the slots of concurrency keys."""
 
-    def __init__(
-        self, actions: ActionStore, queues: DueQueues, routes: Routes, *, clock: Clock, skew: timedelta
-    ) -> None:
-        self._actions, self._queues, self._routes = actions, queues, routes
-        self._clock, self._skew = clock, skew
+    def __init__(self, backends: Backends) -> None:
+        self._actions, self._queues, self._routes = backends.store, backends.queues, backends.routes
+        self._clock, self._skew = backends.clock, backends.settings.clock_skew
 
     def free(self, run: Action, token: int) -> None:
         """Free the slot of a run that is settled, unless its action has begun again with it.

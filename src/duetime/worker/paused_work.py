@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from duetime.errors import truncate
-from duetime.jobs.known_pauses import KnownPauses
+from duetime.jobs.trusted_reading import KnownPauses
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.lease import ClaimTerms
 from duetime.model.work_pause import Hold, PausableWork, PauseScope, WorkPause, work_of

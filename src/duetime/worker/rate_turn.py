@@ -29,7 +29,7 @@ from duetime.declare.handler import Handler
 from duetime.declare.rate import Rate
 from duetime.errors import InvalidIdentifier, InvalidPayload
 from duetime.ids import SYSTEM_TENANT
-from duetime.jobs.known_limits import KnownLimits
+from duetime.jobs.trusted_reading import KnownLimits
 from duetime.model.action import Action, Status
 from duetime.model.lease import ClaimTerms
 from duetime.model.outcome import Outcome, of_error

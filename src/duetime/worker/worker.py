@@ -7,7 +7,7 @@
                  └─ a fresh message for later       └─ lost to a live lease: a fresh message for its end;
                                                        otherwise nothing is left to do
 
-`claim_run` claims: one-shots by `claim_with_slot`, runs of jobs by `claim_job_run`, which may skip them.
+`claim_run` claims one-shots, and `claim_job_run` runs of jobs, which it may skip.
 `run_handler` runs the handler. `end_run` settles.
 
 A message is only a wake-up, so the worker consumes it in every case. A fresh delayed message replaces one
@@ -18,80 +18,92 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator
+from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TypeAlias
 
 from duetime import ids, instant
-from duetime.clock import Clock
 from duetime.declare.built_in import UNLISTED
 from duetime.declare.call_result import RunCoroutine
 from duetime.declare.handler_set import HandlerSet
 from duetime.errors import DuetimeError, truncate
-from duetime.jobs.end_hand_over import EndHandOver
-from duetime.jobs.known_limits import KnownLimits
-from duetime.jobs.known_pauses import KnownPauses
-from duetime.jobs.known_region import KnownRegion
 from duetime.jobs.plan import Plan, is_behind
-from duetime.jobs.trusted_reading import REREAD_AFTER
+from duetime.jobs.trusted_reading import REREAD_AFTER, KnownPauses, KnownRegion
 from duetime.model.action import Action, Ending
 from duetime.model.backfill import backfill_ref_of
 from duetime.model.hand_over import has_timed_out
 from duetime.model.lease import LeaseHeld, MustBeAlone
 from duetime.model.outcome import EXPIRED, NOT_BEGUN, TIMED_OUT, UNDECIDED, Outcome
 from duetime.model.work_pause import Hold
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
+from duetime.ports.backends import Backends
 from duetime.ports.meter import UNMETERED, Meter
-from duetime.ports.rate_limits import NoSetLimits, SetLimits
-from duetime.ports.regions import ActiveRegions, NoRegions
-from duetime.ports.wakeups import LONGEST_DELAY, Delivery, DueMessage, DueQueues, Routes, Send
-from duetime.ports.work_pauses import NoWorkPauses, WorkPauses
-from duetime.settings import Settings
+from duetime.ports.wakeups import LONGEST_DELAY, Delivery, DueMessage, Send
 from duetime.telemetry import spans
 from duetime.telemetry.run_log import RunLog
 from duetime.wakeups.due_messages import delay_until, message_of, send_wake
 from duetime.worker.breakers import Breakers
-from duetime.worker.checkpoints import RunCheckpoints
 from duetime.worker.claim_results import ClaimWon, LockFreed, Waiting
-from duetime.worker.claim_run import ClaimRun
-from duetime.worker.claim_with_slot import ClaimOneShot, next_message
-from duetime.worker.commit import CommitStage
-from duetime.worker.end_run import EndRun
-from duetime.worker.execution import DeliveryResult, Execution, Steps, begun
+from duetime.worker.claim_run import ClaimRun, next_message
+from duetime.worker.end_run import CommitStage, EndRun, RunCheckpoints, Settle
 from duetime.worker.hand_over import HandOverRun, RunExternalWork
 from duetime.worker.heartbeat import Heartbeat, visibility
-from duetime.worker.pass_slots import PassSlots
 from duetime.worker.paused_work import Held, PausedWork
 from duetime.worker.put_offs import PutOffs
-from duetime.worker.rate_turn import RateTurns
-from duetime.worker.rollover import ROLL_OVER, Rollover
-from duetime.worker.run_handler import ClaimedRun, RunHandler
-from duetime.worker.run_many import RunMany
-from duetime.worker.settle import Settle
-
-if TYPE_CHECKING:
-    from duetime.worker.claim_job_run import ClaimJobRun
+from duetime.worker.run_handler import ROLL_OVER, ClaimedRun, RunHandler, RunMany
 
 log = logging.getLogger(__name__)
 
 _SOONEST_WHILE_OFF = timedelta(minutes=1)
+_SLACK = timedelta(seconds=10)
+"""A queue that hides messages for at most this much longer than a lease needs no call to hide one."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerPorts:
-    """The back ends of a worker."""
+class DeliveryResult(StrEnum):
+    """The result of a delivery."""
 
-    store: ActionStore
-    jobs: JobStore
-    queues: DueQueues
-    routes: Routes
-    heartbeat: Heartbeat
-    pauses: WorkPauses = field(default_factory=NoWorkPauses)
-    regions: ActiveRegions = field(default_factory=NoRegions)
-    limits: SetLimits = field(default_factory=NoSetLimits)
+    RAN = "ran"
+    NOTHING_TO_DO = "nothing to do"
+    PUT_OFF = "put off"
+
+
+Steps: TypeAlias = Generator[ClaimedRun, Outcome | None, DeliveryResult]
+"""Yields a run for its handler, unless that must not begin, and receives how the handler ended.
+
+None: the lease ended before the handler began.
+"""
+
+
+class Execution:
+    """A claimed run that waits for the outcome of its handler."""
+
+    def __init__(self, run: ClaimedRun, steps: Steps) -> None:
+        self.run, self._steps = run, steps
+
+    def end(self, outcome: Outcome | None) -> DeliveryResult:
+        """Settle the run.
+
+        Raises:
+            BackendUnavailable: the message must come again.
+        """
+        try:
+            self._steps.send(outcome)
+        except StopIteration as ended:
+            return DeliveryResult(ended.value)
+        raise AssertionError("a run has one handler")
+
+    def abandon(self) -> None:
+        """Leave a run that has not ended as it is; call this in the context in which it began."""
+        self._steps.close()
+
+
+def begun(steps: Steps) -> Execution | DeliveryResult:
+    """Begin a run; return its result if its handler must not run."""
+    try:
+        return Execution(next(steps), steps)
+    except StopIteration as ended:
+        return DeliveryResult(ended.value)
 
 
 class Worker:
@@ -104,56 +116,30 @@ class Worker:
     def __init__(
         self,
         handlers: HandlerSet,
-        ports: WorkerPorts,
+        backends: Backends,
+        heartbeat: Heartbeat,
         *,
-        clock: Clock,
-        settings: Settings,
         instance: str,
         jitter_draw: Callable[[], float] = random.random,
         meter: Meter = UNMETERED,
     ) -> None:
         handlers = replace(handlers, by_name={**UNLISTED, **handlers.by_name})
-        store, jobs, heartbeat = ports.store, ports.jobs, ports.heartbeat
-        self._handlers, self._store, self._jobs = handlers, store, jobs
-        self._queues, self._routes = ports.queues, ports.routes
-        self._clock, self._settings, self._meter, self._run_log = clock, settings, meter, RunLog(meter)
-        self._known_pauses = known = KnownPauses(ports.pauses, clock)
-        self._breakers = Breakers(
-            ports.pauses, known, handlers.by_name, clock=clock, settings=settings, meter=meter
-        )
+        self._handlers, self._backends, self._heartbeat = handlers, backends, heartbeat
+        self._store, self._queues, self._routes = backends.store, backends.queues, backends.routes
+        self._clock, self._settings = backends.clock, backends.settings
+        self._meter, self._run_log, self._put_offs = meter, RunLog(meter), PutOffs()
+        self._known_pauses = known = KnownPauses(backends.pauses, self._clock)
+        self._breakers = Breakers(backends, known, handlers.by_name, meter)
         self._paused = PausedWork(known, handlers.worker, self._breakers.probed_by)
-        self._rollover = Rollover(handlers, ports.routes)
-        self._put_offs, self._region = PutOffs(), KnownRegion(ports.regions, clock)
-        self._rates = RateTurns(handlers.by_name, store, KnownLimits(ports.limits, clock))
-        self._plan = Plan(store, jobs, clock=clock, settings=settings, meter=meter)
-        end_hand_over = EndHandOver(store, lambda: jobs, settings=settings)
-        self._hand_over = HandOverRun(store, self._region, clock, end_hand_over)
-        pass_slots = PassSlots(store, ports.queues, ports.routes, clock=clock, skew=settings.clock_skew)
+        self._region = region = KnownRegion(backends.regions, self._clock)
+        self._plan, self._hand_over = Plan(backends, meter=meter), HandOverRun(backends, region)
         self._claim = ClaimRun(
-            ClaimOneShot(
-                store,
-                pass_slots,
-                jitter_draw=jitter_draw,
-                retention=settings.retention,
-                paused=self._paused,
-            ),
-            partial(_claim_job_run, store, jobs, settings=settings, paused=self._paused),
-            handlers,
-            heartbeat,
-            self._region,
-            rates=self._rates,
-            clock=clock,
-            settings=settings,
-            instance=instance,
+            handlers, backends, region, self._paused, instance=instance, jitter_draw=jitter_draw
         )
-        self._run = RunHandler(handlers, heartbeat, self._rollover, clock=clock, settings=settings)
-        self.run_many = RunMany(self._run, clock=clock)
-        settle = Settle(
-            store, jobs, ports.queues, ports.routes, self._region, clock=clock, pass_slots=pass_slots
-        )
-        self._end = EndRun(
-            settle, heartbeat, self._run_log, store, clock=clock, settings=settings, jitter_draw=jitter_draw
-        )
+        self._run = RunHandler(handlers, backends, heartbeat)
+        self.run_many = RunMany(self._run, clock=self._clock)
+        settle = Settle(backends, region)
+        self._end = EndRun(backends, settle, heartbeat, self._run_log, jitter_draw=jitter_draw)
 
     def __call__(
         self, delivery: Delivery, *, shares_process: bool = False, run_coroutine: RunCoroutine | None = None
@@ -225,6 +211,8 @@ class Worker:
         if not isinstance(claim, ClaimWon):
             self._breakers.give_back(message.ref)
             return claim if isinstance(claim, MustBeAlone) else self._again(delivery, claim)
+        if self._settings.made.queue_visibility > self._settings.lease + _SLACK:
+            self._heartbeat.hide(delivery, delivery.queue or self._handlers.worker)
         return begun(self._execution(claim, delivery, since))
 
     def _knows_limits_of(self, message: DueMessage) -> bool:
@@ -232,7 +220,7 @@ class Worker:
         try:
             self._region.epoch()
             self._known_pauses.knows_any()
-            self._rates.require_limits(message.type)
+            self._claim.rates.require_limits(message.type)
         except DuetimeError as error:
             log.warning("no run begins", extra={"type": message.type, "reason": truncate(error)})
             return False
@@ -358,16 +346,8 @@ class Worker:
             return
         from duetime.jobs.advance_backfill import AdvanceBackfill  # noqa: PLC0415 - most workers need none
 
-        store, clock, settings = self._store, self._clock, self._settings
-        pauses, region = self._known_pauses, self._region
         advance = AdvanceBackfill(
-            store,
-            self._jobs,
-            clock=clock,
-            settings=settings,
-            pauses=pauses,
-            region=region,
-            meter=self._meter,
+            self._backends, pauses=self._known_pauses, region=self._region, meter=self._meter
         )
         try:
             advance(ref)
@@ -408,7 +388,7 @@ class Worker:
             return early
         if not self._settings.enabled:
             return self._delay_while_stopped(message)
-        return ROLL_OVER if self._rollover.needs_newer(message.type, message.payload_version) else None
+        return ROLL_OVER if self._run.needs_newer(message.type, message.payload_version) else None
 
     def _delay_while_stopped(self, message: DueMessage, soonest: timedelta = _SOONEST_WHILE_OFF) -> int:
         # As long again as it has waited: a long stop costs each action four messages an hour.
@@ -436,11 +416,3 @@ class Worker:
                 self._plan(claim.job.ref)
             except DuetimeError as error:
                 log.warning("not planned ahead", extra={"job": claim.job.name, "reason": truncate(error)})
-
-
-def _claim_job_run(
-    store: ActionStore, jobs: JobStore, *, settings: Settings, paused: PausedWork
-) -> ClaimJobRun:
-    from duetime.worker.claim_job_run import ClaimJobRun  # noqa: PLC0415 - many processes run one-shots alone
-
-    return ClaimJobRun(store, jobs, settings=settings, paused=paused)

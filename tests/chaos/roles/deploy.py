@@ -1,6 +1,6 @@
 """A deploy: it rolls out the app and the system's jobs, and ends."""
 
-from duetime.lambdas.rollout import Rollout
+from duetime.lambdas.deploy import Rollout
 from duetime.settings import Settings
 from duetime.wakeups import system_jobs
 from tests.chaos.process import Words

@@ -7,6 +7,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import pairwise
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -39,7 +40,10 @@ class _Untitled(GenerateJsonSchema):
         generated = super().model_schema(schema)
         for model in schema["cls"].__mro__:
             if issubclass(model, BaseModel) and model is not BaseModel:
-                for name, description in _docstrings_below_fields(model).items():
+                shown = vars(model).get("shown", {})
+                described = {name: _descriptions_of_facts(shown[name]).get(name) for name in shown}
+                described |= _docstrings_below_fields(model)
+                for name, description in described.items():
                     if name in generated.get("properties", {}):
                         generated["properties"][name].setdefault("description", description)
         return generated
@@ -59,18 +63,33 @@ def schemas_of(models: Iterable[tuple[Model, Mode]]) -> tuple[References, dict[s
     return references, dict(sorted(generated["$defs"].items()))
 
 
-def _docstrings_below_fields(model: Model) -> dict[str, str]:
-    [definition] = ast.parse(textwrap.dedent(inspect.getsource(model))).body
-    lines = definition.body if isinstance(definition, ast.ClassDef) else []
-    return {
-        field.target.id: " ".join(docstring.value.value.split()).replace("``", "`")
-        for field, docstring in pairwise(lines)
-        if isinstance(field, ast.AnnAssign)
-        and isinstance(field.target, ast.Name)
-        and isinstance(docstring, ast.Expr)
-        and isinstance(docstring.value, ast.Constant)
-        and isinstance(docstring.value.value, str)
-    }
+def _docstrings_below_fields(source: type) -> dict[str, str]:
+    found = {}
+    for lines in pairwise(_lines_of(source)):
+        match lines:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                found[name] = " ".join(text.split()).replace("``", "`")
+    return found
+
+
+@cache
+def _descriptions_of_facts(source: type) -> dict[str, str]:
+    """Return the descriptions of fields and properties, without what concerns the code alone."""
+    properties = [line for line in _lines_of(source) if isinstance(line, ast.FunctionDef)]
+    found = {line.name: (ast.get_docstring(line) or "").partition("\n")[0] for line in properties}
+    found |= dict(re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", inspect.getdoc(source) or "", re.MULTILINE))
+    found |= _docstrings_below_fields(source)
+    return {name: _as_description(text) for name, text in found.items()}
+
+
+def _as_description(text: str) -> str:
+    plain = re.sub(r"[;.] [Ss]ee `duetime.*", ".", " ".join(text.split())).replace("``", "`")
+    return re.sub(r"\bNone\b", "null", plain[:1].upper() + plain[1:])
+
+
+def _lines_of(source: type) -> list[ast.stmt]:
+    [definition] = ast.parse(textwrap.dedent(inspect.getsource(source))).body
+    return definition.body if isinstance(definition, ast.ClassDef) else []
 
 
 _DESCRIPTIONS = {

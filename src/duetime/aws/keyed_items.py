@@ -1,0 +1,254 @@
+"""Keyed items in DynamoDB: guards and changes as expressions.
+
+Each value has the form that its kind states, and each name is a placeholder, for some names are reserved.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+from duetime.aws import unreadable_items
+from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
+from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
+from duetime.aws.keys import Item
+from duetime.aws.tables import JOBS
+from duetime.aws.transactions import Entry, retry_on_conflict
+from duetime.errors import UnreadableRow
+from duetime.ports.keyed_items import (
+    UNREADABLE,
+    AnyOf,
+    AtMost,
+    Fields,
+    Guard,
+    Key,
+    Kind,
+    Not,
+    Outcome,
+    Page,
+    Presence,
+    Query,
+    Write,
+    nothing,
+)
+
+T = TypeVar("T")
+
+_INDEXES = {index.partition: index.name for index in JOBS.indexes}
+_CALLS = {"Put": "put_item", "Update": "update_item", "Delete": "delete_item"}
+
+
+class ItemFields(Mapping[str, Any]):
+    """The fields of an item. Each is converted when it is read, and raises an error then if it is damaged."""
+
+    def __init__(self, kind: Kind, item: Item) -> None:
+        self._kind, self._item = kind, item
+
+    def __getitem__(self, name: str) -> Any:
+        form, value = self._kind.form(name), self._item[name]
+        if form is None or form.type not in value:
+            raise ValueError(f"{name} is {value}")
+        return form.load(value[form.type])
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._item if self._kind.form(name))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._item
+
+
+class DynamoItems:
+    """The items of one table.
+
+    See `duetime.ports.keyed_items.Items`.
+    """
+
+    def __init__(self, client: Client, table: str) -> None:
+        self.client, self.name, self._table = client, table, DynamoTable(client, table)
+
+    def get(
+        self,
+        kind: Kind,
+        key: Key,
+        read: Callable[[Fields], T],
+        instead: Callable[[Fields], T | None] | None = None,
+    ) -> T | None:
+        item = self._table.get(item_key(key))
+        if item is None:
+            return None
+        fields = ItemFields(kind, item)
+        try:
+            return read(fields)
+        except UNREADABLE as error:
+            unreadable_items.note(kind.name, item, error)
+            if instead is None:
+                raise UnreadableRow([*item_key(key).values()], error) from error
+            return instead(fields)
+
+    def find(
+        self, query: Query, read: Callable[[Fields], T], instead: Callable[[Fields], T | None] = nothing
+    ) -> Iterator[T]:
+        return _read_all(query.kind, self._table.items(**_request(query)), read, instead)
+
+    def page(self, query: Query, read: Callable[[Fields], T]) -> Page[T]:
+        page = self._table.query(**_request(query))
+        items: Iterable[Item] = page["Items"]
+        if query.index != "pk":  # an index has keys alone, and anyone may name a tenant
+            own = query.kind.partition.format_map(defaultdict(str, tenant=query.partition))
+            keys = [{"pk": item["pk"], "sk": item["sk"]} for item in items if item["pk"]["S"].startswith(own)]
+            found = self._table.get_many(keys) if keys else ()
+            items = sorted(found, key=lambda item: str(item["sk"]["S"]), reverse=query.is_newest_first)
+        more = page.get("LastEvaluatedKey")
+        return Page([*_read_all(query.kind, items, read)], more["sk"]["S"] if more else None)
+
+    def write(self, *writes: Write, tries: int = 6, counts_once: bool = False) -> Outcome:
+        entries = [self.entry(write) for write in writes]
+        send = self._transact if counts_once or len(entries) > 1 else self._send
+        try:
+            written = retry_on_conflict(partial(send, entries), TransactionCancelled, tries=tries)
+        except ConditionFailed as failed:
+            rejected, was_repeated = {0: failed.item}, failed.was_repeated
+        except TransactionFailed as failed:
+            rejected, was_repeated = dict(failed.failed), failed.was_repeated
+        else:
+            return Outcome(is_written=True, items={0: ItemFields(writes[0].kind, written)})
+        items = {at: ItemFields(writes[at].kind, item or {}) for at, item in rejected.items()}
+        return Outcome(is_written=False, items=items, was_repeated=was_repeated)
+
+    def _send(self, entries: list[Entry]) -> Item:
+        ((kind, request),) = entries[0].items()
+        with translate_errors(SERVICE):
+            written: Item = getattr(self.client, _CALLS[kind])(**request).get("Attributes", {})
+        return written
+
+    def _transact(self, entries: list[Any]) -> Item:
+        with translate_errors(SERVICE):
+            self.client.transact_write_items(TransactItems=entries)
+        return {}
+
+    def entry(self, write: Write) -> Entry:
+        """Return a write as an entry of a transaction."""
+        texts, condition = _Texts(write.kind), dict[str, Any]()
+        if write.guard:
+            condition = {
+                "ConditionExpression": texts.guard(write.guard),
+                "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            }
+        request = {"TableName": self.name, **condition}
+        if write.put is not None:
+            return {"Put": {**request, "Item": stored(write.kind, write.after({}) or {}), **texts.given()}}
+        if write.is_removal:
+            return {"Delete": {**request, "Key": item_key(write.key), **texts.given()}}
+        request["Key"], change = item_key(write.key), texts.change(write)
+        request |= texts.given()
+        if not change:
+            return {"ConditionCheck": request}
+        returned = {"ReturnValues": "ALL_NEW"} if write.is_returned else {}
+        return {"Update": {**request, "UpdateExpression": change, **returned}}
+
+
+def stored(kind: Kind, fields: Fields) -> Item:
+    """Return fields as DynamoDB has them."""
+    return {name: _stored(kind, name, value) for name, value in fields.items()}
+
+
+def _stored(kind: Kind, field: str, value: Any) -> Item:
+    form = kind.form(field)
+    if form is None:
+        raise LookupError(f"{kind.name} has no field {field!r}")
+    return {form.type: form.store(value)}
+
+
+def item_key(key: Key) -> Item:
+    """Return a key as DynamoDB has it."""
+    return {"pk": {"S": key.partition}, "sk": {"S": key.sort}}
+
+
+def _read_all(
+    kind: Kind,
+    items: Iterable[Item],
+    read: Callable[[Fields], T],
+    instead: Callable[[Fields], T | None] = nothing,
+) -> Iterator[T]:
+    def of(convert: Callable[[Fields], Any]) -> Callable[[Item], Any]:
+        return lambda item: convert(ItemFields(kind, item))
+
+    return readable(items, of(read), kind.name, of(instead))
+
+
+def _request(query: Query) -> dict[str, Any]:
+    """Return the arguments of ``Query``."""
+    texts = _Texts(query.kind)
+    terms = [f"{query.index} = {texts.value('pk', query.partition)}"]
+    if query.begin:
+        terms.append(f"begins_with(sk, {texts.value('sk', query.begin)})")
+    if query.span is not None:
+        first, last = (texts.value("sk", text) for text in query.span)
+        terms.append(f"sk BETWEEN {first} AND {last}")
+    terms += [f"sk < {texts.value('sk', query.before)}"] if query.before else []
+    terms += [f"sk > {texts.value('sk', query.after)}"] if query.after else []
+    request: dict[str, Any] = {"KeyConditionExpression": " AND ".join(terms)}
+    if query.where:
+        request["FilterExpression"] = texts.guard(query.where)
+    if query.index != "pk":
+        request["IndexName"] = _INDEXES[query.index]
+    elif not query.may_lag:
+        request["ConsistentRead"] = True
+    request |= {"Limit": query.limit} if query.limit is not None else {}
+    return request | texts.given() | ({"ScanIndexForward": False} if query.is_newest_first else {})
+
+
+class _Texts:
+    """The expressions of one request, with their names and values."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind, self._names, self._values = kind, dict[str, str](), dict[str, Any]()
+
+    def given(self) -> dict[str, Any]:
+        """Return the names and values that the expressions use."""
+        given = {"ExpressionAttributeNames": self._names, "ExpressionAttributeValues": self._values}
+        return {argument: used for argument, used in given.items() if used}
+
+    def name(self, field: str) -> str:
+        if field == "pk":
+            return field
+        self._names[f"#{field}"] = field
+        return f"#{field}"
+
+    def value(self, field: str, value: Any) -> str:
+        placeholder = f":{field}{len(self._values)}"
+        self._values[placeholder] = _stored(self._kind, field, value)
+        return placeholder
+
+    def guard(self, guard: Guard) -> str:
+        texts = [" AND ".join(self._test(*test) for test in one.items()) for one in guard]
+        return texts[0] if len(texts) == 1 else " OR ".join(f"({text})" for text in texts)
+
+    def _test(self, field: str, test: Any) -> str:
+        name = self.name(field)
+        if isinstance(test, AtMost):
+            return f"{name} <= {self.value(field, test.value)}"
+        if isinstance(test, Presence):
+            return f"attribute_{'not_exists' if test is Presence.UNSET else 'exists'}({name})"
+        if isinstance(test, AnyOf):
+            return f"({' OR '.join(self._test(field, one) for one in test.tests)})"
+        if isinstance(test, Not):
+            return f"NOT {self._test(field, test.value)}"
+        return f"{name} = {self.value(field, test)}"
+
+    def change(self, write: Write) -> str:
+        given = {field: value for field, value in write.sets.items() if value is not None}
+        sets = [f"{self.name(field)} = {self.value(field, value)}" for field, value in given.items()]
+        sets += [
+            f"{self.name(field)} = if_not_exists({self.name(field)}, {self.value(field, value)})"
+            for field, value in write.first.items()
+        ]
+        adds = [f"{self.name(field)} {self.value(field, number)}" for field, number in write.adds.items()]
+        removes = [self.name(field) for field in write.sets if field not in given]
+        parts = {"SET": sets, "ADD": adds, "REMOVE": removes}
+        return " ".join(f"{verb} {', '.join(terms)}" for verb, terms in parts.items() if terms)

@@ -1,0 +1,1655 @@
+"""The table of all commands: their names, their arguments, and what each calls or runs.
+
+A command of the API is an `Operation` or a `Listing`. One with work of its own names a function, whose module
+is imported when the command runs: `duetime --help` must be quick.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from duetime.cli import action_text, job_text, texts
+from duetime.cli.arguments import (
+    ACTION_FILTERS,
+    DEAD_LETTER_FILTERS,
+    DRY_RUN,
+    END,
+    EXPIRY,
+    FILTERS,
+    ID,
+    IDS,
+    JOB,
+    JSON,
+    PAGE,
+    PREFIX,
+    TENANT,
+    WAIT,
+    YES,
+    Argument,
+    OneOf,
+    Section,
+    argument,
+    between,
+    channels_of,
+    due_time,
+    due_time_of,
+    flag,
+    instant,
+    json_value,
+    mail_address,
+    moment,
+    not_empty,
+    seconds,
+    spans,
+    statuses,
+    texts_of,
+)
+from duetime.cli.output import Listing, Operation
+from duetime.cli.parser import Command, Group
+from duetime.cli.tables import Table, when
+from duetime.cli.times import duration
+from duetime.cost.workload import Workload
+from duetime.environment import USUAL_CONCURRENCY
+from duetime.profiles import PROFILES, STANDARD
+
+_APP = argument("--app", required=True, metavar="MODULE:NAME", help="the app, such as examples.billing:app")
+_AS_TABLES = flag("--json", "one JSON object instead of tables")
+_WHY = "why, in at most 500 characters"
+_TIME = (
+    "A TIME is 2027-06-01T09:00 on this machine's clock, or 2027-06-01T07:00Z,"
+    " or a span from now, such as -2h."
+)
+
+
+def _from_and_until(start: str, end: str, *, is_required: bool = False) -> Sequence[Argument]:
+    return (
+        argument("--from", metavar="TIME", type=moment, required=is_required, help=start),
+        argument("--until", metavar="TIME", type=moment, help=end),
+    )
+
+
+# Develop.
+
+_LOCAL = Command(
+    "local",
+    "run an app on a local cloud, with the API on one port",
+    "local.run",
+    (
+        _APP,
+        argument(
+            "--setup",
+            metavar="MODULE:NAME",
+            help="a function that creates the handlers' tables, queues and topics",
+        ),
+        argument(
+            "--port",
+            type=between(0, 65_535, "must be a number from 0 to 65535"),
+            default=8080,
+            help="the port to listen on; 0 takes any free port (default: 8080)",
+        ),
+        argument(
+            "--data",
+            type=Path,
+            metavar="DIR",
+            help="keep the tables in this folder: a restart continues with them",
+        ),
+        argument(
+            "--concurrency",
+            type=(_count := between(1, 1_000, "must be a number from 1 to 1000")),
+            default=20,
+            metavar="N",
+            help="handlers at once (default: 20)",
+        ),
+        argument(
+            "--worker-batch", type=_count, default=1, metavar="N", help="messages in one call (default: 1)"
+        ),
+        argument(
+            "--profile",
+            choices=tuple(PROFILES),
+            default=STANDARD,
+            help="the defaults of the settings (default: standard)",
+        ),
+        argument(
+            "--target",
+            action="append",
+            default=[],
+            metavar="TARGET",
+            help="grant a target: an ARN, or"
+            " https://HOST[,secret=env:NAME][,deliver_to=http://127.0.0.1:PORT]",
+        ),
+        flag("--off", "begin with the global switch off: nothing runs"),
+        argument(
+            "--near-limit",
+            type=seconds,
+            metavar="SPAN",
+            help="actions due later need a timer (default: 15m)",
+        ),
+        argument(
+            "--lease", type=seconds, metavar="SPAN", help="how long a dead run's lease lasts (default: 5m)"
+        ),
+        flag("--wheel", "wake far actions by the sweep instead of timers"),
+        flag("--timers-late", "timers fire up to 60 s late, as EventBridge may"),
+        flag("--at-least-once", "some wakes and messages come twice, as they may on AWS"),
+        argument(
+            "--mail-to",
+            type=mail_address,
+            metavar="ADDRESS",
+            help="send every notification to this address",
+        ),
+        flag("--verbose", "show all log lines"),
+        Section(
+            "access",
+            (
+                argument("--roles", type=texts_of, metavar="JSON", help="the permissions of each role"),
+                argument(
+                    "--identities",
+                    type=texts_of,
+                    metavar="JSON",
+                    help="the tenant and roles of each ARN that signs requests",
+                ),
+                argument("--required-role", metavar="ROLE", help="the role that every caller needs"),
+                argument(
+                    "--authorization",
+                    choices=("roles", "allow-all"),
+                    help="check roles, or allow everything (default: roles)",
+                ),
+            ),
+            "As the deployment's settings of these names. JSON is an object of texts, or a file that holds"
+            " one.",
+        ),
+    ),
+    "Run an app on a cloud of its own: moto and the Lambda handlers, in one process, on 127.0.0.1.",
+    calls=False,
+)
+
+
+def _outbox(
+    name: str, help_text: str, of_type: str, *more: Argument, usual: str = "the newest 20"
+) -> Command:
+    return Command(
+        name,
+        help_text,
+        "outbox.run",
+        (
+            *more,
+            argument("--limit", type=int, metavar="N", help=f"how many: 1 to 1,000 (default: {usual})"),
+            argument("--type", metavar="TYPE", help=of_type),
+        ),
+        redraws=True,
+    )
+
+
+_OF_NOTIFICATION = "only of this notification, such as scheduling.action_failed"
+_OUTBOX = Group(
+    "outbox",
+    "show what a local cloud has sent",
+    (
+        _outbox(
+            "events", "the lifecycle events that were put on the bus", "only these, such as action.failed"
+        ),
+        _outbox(
+            "mails",
+            "the mails, or one of them as it arrives",
+            _OF_NOTIFICATION,
+            argument(
+                "number", metavar="N", type=int, nargs="?", help="print the mail of this number as text"
+            ),
+        ),
+        _outbox("messages", "the messages of the topic", _OF_NOTIFICATION),
+        _outbox(
+            "metrics",
+            "the current value of each metric",
+            "only the metric of this name, such as failed",
+            usual="all",
+        ),
+    ),
+)
+
+_PREVIEW = Command(
+    "preview",
+    "show when a cadence is due, and the effect of clock changes",
+    "preview.run",
+    (
+        argument(
+            "cadence", metavar="EXPR", nargs="+", help="a cron expression, or a cadence in words, in quotes"
+        ),
+        argument("--tz", metavar="ZONE", help="the IANA zone of a cadence that names none (default: UTC)"),
+        argument(
+            "--from",
+            dest="start",
+            metavar="WHEN",
+            help="the start: a date, a local time or an instant (default: now)",
+        ),
+        argument("--until", metavar="WHEN", help="the end"),
+        argument(
+            "--count",
+            type=int,
+            metavar="N",
+            help="the maximum number (default: 10, or with --until 10000)",
+        ),
+        argument("--day-rule", choices=("and", "or"), help="how a cron combines two restricted day fields"),
+        argument("--dst", choices=("cronos", "vixie", "eventbridge"), help="the rule for clock changes"),
+        argument(
+            "--in",
+            dest="read_as",
+            choices=("rrule", "systemd"),
+            help="the language of EXPR, instead of duetime's",
+        ),
+        argument(
+            "--as",
+            dest="written_as",
+            choices=("rrule", "systemd"),
+            help="print the cadence in this language, and nothing else; an RRULE begins at --from",
+        ),
+        flag("--json", "one JSON object instead of a table"),
+    ),
+    'A cron expression, or another cadence in words: "30 2 * * *", "daily 09:00",'
+    ' "every 10m window=09:00-17:00". With --in,'
+    " an RRULE or a calendar event of systemd.",
+    calls=False,
+)
+
+
+def _of_workload(name: str, about: str, default: object, choices: Sequence[str] | None) -> Argument:
+    shown = f"{default:.12g}" if isinstance(default, float | int) else default
+    option, help_text = f"--{name.replace('_', '-')}", f"{about} (default: {shown})"
+    if choices:
+        return argument(option, choices=choices, default=default, help=help_text)
+    value = None if name in {"jobs", "runs_per_day"} else default  # --app replaces these
+    return argument(option, type=float, default=value, metavar="N", help=help_text)
+
+
+_APP_COMMANDS = Group(
+    "app",
+    "check an app, simulate and compare its jobs, estimate its cost, import a crontab",
+    (
+        Command(
+            "check",
+            "check an app's jobs, cadences and payloads for mistakes",
+            "check.run",
+            (
+                _APP,
+                argument(
+                    "--storm",
+                    nargs="?",
+                    type=int,
+                    const=USUAL_CONCURRENCY,
+                    metavar="N",
+                    help="also list the minutes of the next week in which more than N jobs begin, and times"
+                    " that spread them; N is the worker's worker_concurrency"
+                    f" (default: {USUAL_CONCURRENCY})",
+                ),
+                _AS_TABLES,
+            ),
+            "Import an app and check what it declares: names, cadences, payloads, functions."
+            " Exit status 1 if there is a problem. The same as a test: assert not"
+            " duetime.check.problems(app).",
+            calls=False,
+        ),
+        Command(
+            "simulate",
+            "count the runs that an app's jobs would have",
+            "simulate.run",
+            (
+                _APP,
+                argument(
+                    "--from", dest="start", metavar="TIME", type=instant, help="the start (default: now)"
+                ),
+                argument("--until", metavar="TIME", type=instant, help="the end (default: 365 days later)"),
+                flag("--runs", "print a line for each run instead of the table"),
+                flag("--json", "one JSON object instead of tables; with --runs each of them"),
+            ),
+            "Import an app and walk through its jobs' cadences, as if it were deployed at --from."
+            " Nothing is run. CLOCKS counts the changes of the clocks that affect a job.",
+            calls=False,
+        ),
+        Command(
+            "diff",
+            "show what a deploy of an app would change: jobs and runs",
+            "diff.run",
+            (
+                argument(
+                    "--app",
+                    required=True,
+                    metavar="MODULE:NAME",
+                    help="the new app, such as examples.billing:app",
+                ),
+                argument(
+                    "--against",
+                    metavar="URL or MODULE:NAME",
+                    help="the deployment or the app to compare with (default: the scheduler of --url or"
+                    " --profile)",
+                ),
+                argument(
+                    "--tzdata",
+                    nargs=2,
+                    metavar=("OLD", "NEW"),
+                    help="compare the app with itself under two releases of the time zone database, each a"
+                    " directory of zones such as /usr/share/zoneinfo",
+                ),
+                argument(
+                    "--for",
+                    dest="length",
+                    type=duration,
+                    default=timedelta(days=90),
+                    metavar="SPAN",
+                    help="how long (default: 90d)",
+                ),
+                argument(
+                    "--from", dest="start", metavar="TIME", type=instant, help="the start (default: now)"
+                ),
+                flag("--markdown", "Markdown, as for a pull request"),
+            ),
+            "Compare an app's jobs with those of a deployment, or of another app: which are added,"
+            " removed and changed, and which runs are gained, lost or moved, with clock changes and"
+            " calendars.",
+        ),
+        Command(
+            "cost",
+            "print the monthly cost of a deployment and of its alternatives",
+            "cost.run",
+            (
+                *(
+                    _of_workload(
+                        field.name, field.metadata["about"], field.default, field.metadata.get("choices")
+                    )
+                    for field in fields(Workload)
+                ),
+                argument(
+                    "--app",
+                    metavar="MODULE:NAME",
+                    help="read the jobs of this app, in place of --jobs and --runs-per-day",
+                ),
+                argument(
+                    "--prices",
+                    metavar="FILE",
+                    type=Path,
+                    help="a price list of your own, with the names of prices.toml",
+                ),
+                _AS_TABLES,
+            ),
+            "Dollars a month of 30 days for a workload, by a dated list of AWS' prices, without free tiers."
+            " Actions are spread evenly; a share is 0 to 1.",
+            calls=False,
+        ),
+        Command(
+            "import-crontab",
+            "write a module of jobs from a crontab",
+            "import_crontab.run",
+            (
+                argument("file", metavar="FILE", help="the crontab; -: standard input, as from crontab -l"),
+                argument(
+                    "--tz",
+                    default="UTC",
+                    metavar="ZONE",
+                    help="the zone of the crontab's machine (default: UTC)",
+                ),
+                flag("--system", "each command follows a user, as in /etc/crontab"),
+                argument(
+                    "--day-rule",
+                    choices=("cron", "and", "or"),
+                    help="how two restricted day fields combine; cron: as cron does",
+                ),
+                flag("--skip", "leave out the lines that cannot become jobs"),
+            ),
+            "Read a crontab and print a module with a job for each entry. The first runs of each,"
+            " beside those that cron would start, go to standard error. If a line cannot become a job, print"
+            " no module.",
+            calls=False,
+        ),
+    ),
+)
+
+# Use: actions.
+
+_SCHEDULE = Command(
+    "schedule",
+    "schedule an action",
+    "actions.schedule",
+    (
+        argument("type", metavar="TYPE", help="a payload type of the app, such as apply-plan-change"),
+        argument(
+            "--payload",
+            metavar="JSON",
+            default="{}",
+            help="a JSON object, or - to read it from standard input",
+        ),
+        *due_time(is_required=False),
+        argument("--correlation-id", metavar="ID", help="an id to find it by later"),
+        argument(
+            "--idempotency-key",
+            metavar="KEY",
+            help="a repeated key schedules nothing, and shows the first action",
+        ),
+        argument(
+            "--idempotency-ttl",
+            metavar="SPAN",
+            type=seconds,
+            help="how long the key holds at least: 1m to 30d",
+        ),
+        argument(
+            "--concurrency-key", metavar="KEY", help="actions with this key share a limit of concurrent runs"
+        ),
+        argument("--concurrency-limit", metavar="N", type=int, help="the limit: 1 (default) to 100"),
+        argument(
+            "--after",
+            metavar="ID",
+            action="append",
+            help="hold it until this action, or batch:NAME, is executed; repeat for several",
+        ),
+        argument("--after-any-end", action="store_const", const=True, help="run it after any end of these"),
+        argument(
+            "--after-failure",
+            choices=("fail", "skip"),
+            help="what it does if one of these is not executed: fail",
+        ),
+        argument(
+            "--debounce-key",
+            metavar="KEY",
+            help="until the first run begins, a repeated key changes the action's due time and payload",
+        ),
+        argument(
+            "--at-most-after",
+            metavar="SPAN",
+            type=seconds,
+            help="how long after the first call of the debounce key it is due at the latest: 10m, 1h",
+        ),
+        argument(
+            "--rate-key", metavar="KEY", help="the key under the type's rate limit, instead of the payload's"
+        ),
+        argument("--priority", choices=("normal", "high"), help="high: do not wait behind normal actions"),
+        EXPIRY,
+        WAIT,
+    ),
+    "Schedule an action: now, if no time is given.",
+)
+
+_SCOPES = (
+    argument(
+        "--type", metavar="NAME", help="actions and jobs' runs of this type; of a job in code, the job's name"
+    ),
+    argument("--concurrency-key", metavar="NAME", help="actions with this concurrency key"),
+    argument("--rate-key", metavar="NAME", help="actions with this rate key"),
+    argument("--worker", metavar="NAME", help="the runs of this worker"),
+)
+"""What a pause covers; `duetime tenants pause` is the same for all work of a tenant."""
+
+_TERMS = (
+    argument("--reason", required=True, help="why, for others"),
+    END,
+    argument(
+        "--spread",
+        metavar="SPAN",
+        type=seconds,
+        help="begin what waits within this time after the end (default: as long as the pause, at most 10m)",
+    ),
+    argument("--skip", action="store_const", const=True, help="skip what becomes due under it"),
+)
+_TERMS_OF_PAUSE = ("reason", "until", "spread", "skip")
+_STAGED = (
+    flag("--staged", "redrive one, then ten, then all; stop when the same error comes back"),
+    argument(
+        "--stage-wait",
+        metavar="SPAN",
+        type=seconds,
+        help="how long a stage waits for its actions: 30s, 10m, 2h (default: 10m)",
+    ),
+)
+_TYPE = argument("type", metavar="TYPE", help="a payload type that declares a rate, such as send-mail")
+_BATCH = argument("name", metavar="NAME", help="the batch's name")
+_TOKEN = argument("token", metavar="TOKEN", help="what run.token returned to the handler")
+
+
+def scope_of(arguments: argparse.Namespace) -> Mapping[str, Any]:
+    """Return the scope and the name of a pause; nothing without one."""
+    given = vars(arguments)
+    names = ("type", "concurrency_key", "rate_key", "worker")
+    found = (
+        {"scope": name.replace("_", "-"), "name": given[name]} for name in names if given[name] is not None
+    )
+    return next(found, {})
+
+
+def _decision(verb: str, *, is_required: bool) -> Command:
+    reason = {"required": True} if is_required else {"default": ""}
+    return Command(
+        verb,
+        f"{verb} one that waits for an approval",
+        Operation("POST", f"actions/{{id}}/{verb}", action_text.decided, ("reason",)),
+        (ID, argument("--reason", help=_WHY, **reason)),
+    )
+
+
+_ACTIONS = Group(
+    "actions",
+    "list, cancel, reschedule and redrive actions",
+    (
+        Command(
+            "list",
+            "list them: newest first, or those of a correlation id, oldest first",
+            Listing("actions/query", action_text.LIST, "no actions", FILTERS),
+            (ACTION_FILTERS, *PAGE),
+            redraws=True,
+        ),
+        Command("show", "show all details of an action", "actions.show", (ID,), redraws=True),
+        Command(
+            "cancel",
+            "cancel pending ones, and request running ones to stop",
+            "actions.cancel",
+            (IDS, ACTION_FILTERS, DRY_RUN, YES),
+            "Cancel pending ones, and request running ones to stop: by id, or all that match the filters.",
+        ),
+        Command(
+            "why",
+            "print why an action has not run, and when it will",
+            Operation("GET", "actions/{id}/why", action_text.reason),
+            (ID,),
+        ),
+        Command(
+            "tracebacks",
+            "print the tracebacks of failed attempts",
+            Operation("GET", "actions/{id}/tracebacks", action_text.tracebacks),
+            (ID,),
+        ),
+        Command(
+            "log",
+            "print what the worker logged about one attempt",
+            Operation("GET", "actions/{id}/log", action_text.log, query=("attempt",)),
+            (ID, argument("--attempt", metavar="N", type=int, help="its number; by default the latest")),
+        ),
+        Command(
+            "pause",
+            "begin no run of some work from now on; it waits",
+            Operation("POST", "pauses", texts.paused, (scope_of, *_TERMS_OF_PAUSE, "of_tenant")),
+            (
+                OneOf(_SCOPES, is_required=True),
+                *_TERMS,
+                argument(
+                    "--of", dest="of_tenant", metavar="TENANT", help="only of this tenant, for operators"
+                ),
+            ),
+        ),
+        Command(
+            "resume",
+            "end the pauses of some work",
+            "actions.resume",
+            (
+                OneOf(
+                    (
+                        *_SCOPES,
+                        argument("--id", metavar="ID", help="one pause, by its id in `duetime pauses`"),
+                    ),
+                    is_required=True,
+                ),
+            ),
+        ),
+        Command(
+            "pauses",
+            "list the pauses, also ended ones while waiting work is spread",
+            Operation("GET", "pauses", texts.PAUSES),
+        ),
+        Group(
+            "limits",
+            "list, set and reset the rate limits of types, without a deploy",
+            (
+                Command("list", "list the rate limits", Operation("GET", "limits", texts.LIMITS)),
+                Command(
+                    "set",
+                    "set the limit of a type, until a reset",
+                    Operation("PUT", "limits/{type}", texts.limit_set, ("count", "per", "burst")),
+                    (
+                        _TYPE,
+                        argument("count", metavar="N", type=int, help="the most starts in a period"),
+                        argument(
+                            "--per",
+                            metavar="PERIOD",
+                            type=lambda text: text if text in texts.PERIODS.values() else seconds(text),
+                            default="minute",
+                            help="second, minute (default), hour or day, or a span such as 10s",
+                        ),
+                        argument(
+                            "--burst",
+                            metavar="N",
+                            type=int,
+                            help="how many may start at once after a rest (default: a second's)",
+                        ),
+                    ),
+                ),
+                Command(
+                    "reset",
+                    "let the limit in code hold again",
+                    Operation("DELETE", "limits/{type}", texts.limit_reset),
+                    (_TYPE,),
+                ),
+            ),
+        ),
+        Command(
+            "check-in",
+            "report that work elsewhere ran, and when it must report again",
+            Operation(
+                "PUT",
+                "check-ins/{name}",
+                "{name} has checked in; the next one is due {due_at:when}",
+                ("within",),
+            ),
+            (
+                argument("name", metavar="NAME", help="what ran, such as backup"),
+                argument(
+                    "--within",
+                    metavar="SPAN",
+                    type=seconds,
+                    required=True,
+                    help="how soon the next check-in must come: 1m to 366d; without it, an action fails",
+                ),
+            ),
+        ),
+        Command(
+            "complete",
+            "end a handed-over action as executed, by its token",
+            Operation("POST", "handovers/{token}/complete", "{id} is {status}", ("result",)),
+            (
+                _TOKEN,
+                argument("--result", type=json_value, metavar="JSON", help="stored with it, at most 2 KB"),
+            ),
+        ),
+        Command(
+            "fail",
+            "end a handed-over action as failed, by its token",
+            Operation("POST", "handovers/{token}/fail", "{id} is {status}", ("reason", "retry")),
+            (
+                _TOKEN,
+                argument("--reason", required=True, help=_WHY),
+                argument(
+                    "--no-retry",
+                    dest="retry",
+                    action="store_false",
+                    help="never again, whatever the retry policy",
+                ),
+            ),
+        ),
+        Command(
+            "heartbeat",
+            "keep a handed-over action alive, by its token",
+            Operation("POST", "handovers/{token}/heartbeat", action_text.beat, ("progress", "note")),
+            (
+                _TOKEN,
+                argument("--progress", type=float, metavar="SHARE", help="from 0 to 1"),
+                argument("--note", help="stored with the progress, such as '12,000 of 30,000'"),
+            ),
+        ),
+        _decision("approve", is_required=False),
+        _decision("reject", is_required=True),
+        Group(
+            "batches",
+            "the progress of batches; close, cancel or redrive one",
+            (
+                Command(
+                    "list",
+                    "list batches by name, with their progress",
+                    Listing("batches", action_text.BATCHES, "no batches"),
+                    PAGE,
+                    redraws=True,
+                ),
+                Command(
+                    "show",
+                    "show the progress of a batch",
+                    Operation("GET", "batches/{name}", action_text.batch),
+                    (_BATCH,),
+                    redraws=True,
+                ),
+                Command(
+                    "close",
+                    "close an open one: it is complete when all members are final",
+                    Operation("POST", "batches/{name}/close", "closed {name}", ()),
+                    (_BATCH,),
+                ),
+                Command(
+                    "cancel",
+                    "close one, and cancel its members that are not final",
+                    "batches.cancel",
+                    (_BATCH, DRY_RUN, YES),
+                ),
+                Command(
+                    "redrive",
+                    "run the failed members of one again",
+                    "batches.redrive",
+                    (
+                        _BATCH,
+                        DRY_RUN,
+                        YES,
+                        flag(
+                            "--watch",
+                            "print the progress until the batch is complete; exit with 0 if all members were"
+                            " executed",
+                        ),
+                    ),
+                ),
+            ),
+        ),
+        Command(
+            "reschedule",
+            "give a pending one another due time",
+            Operation(
+                "PUT", "actions/{id}/reschedule", "rescheduled {id}, due {due_at:when}", (due_time_of,)
+            ),
+            (ID, *due_time(is_required=True), EXPIRY),
+        ),
+        Command(
+            "redrive",
+            "run failed ones again, at once",
+            "actions.redrive",
+            (IDS, ACTION_FILTERS, DRY_RUN, YES, WAIT, *_STAGED),
+            "Run failed ones again, at once: by id, or all that match the filters.",
+        ),
+    ),
+)
+
+_DEAD_LETTERS = Group(
+    "dead-letters",
+    "list failed actions, and run them again",
+    (
+        Command(
+            "list",
+            "list what failed, runs of jobs too: the latest failure first",
+            "actions.list_failed",
+            (
+                DEAD_LETTER_FILTERS,
+                *PAGE,
+                argument(
+                    "--group-by", choices=("error",), help="count them by type and error, with one id of each"
+                ),
+            ),
+            redraws=True,
+        ),
+        Command(
+            "redrive",
+            "run failed ones again, at once",
+            "actions.redrive",
+            (
+                IDS,
+                DEAD_LETTER_FILTERS,
+                DRY_RUN,
+                YES,
+                flag("--all", "every dead letter, without a filter"),
+                WAIT,
+                *_STAGED,
+            ),
+            "Run failed ones again, at once: by id, or all that match the filters.",
+        ),
+        Command(
+            "dismiss",
+            "remove some from the list, with a reason; they stay failed",
+            "actions.dismiss",
+            (
+                Argument(IDS.names, {**IDS.settings, "nargs": "+"}),
+                argument(
+                    "--reason", required=True, help="why none needs a redrive, in at most 500 characters"
+                ),
+            ),
+        ),
+    ),
+)
+
+# Use: jobs.
+
+_OF_CADENCE = argument("--cadence", metavar="C", help="only this cadence, by its name in `duetime jobs show`")
+_RETRIES = (
+    argument(
+        "--attempts", type=int, metavar="N", help="the number of runs in all: 3 is one run and two retries"
+    ),
+    argument("--backoff", type=spans, metavar="SPAN[,SPAN…]", help="waits between them: 30s,5m,1h"),
+    argument("--jitter", type=float, metavar="X", help="widen a wait by up to this share of it, 0 to 1"),
+)
+_BACKFILL = argument(
+    "id", metavar="ID", nargs="?", help="the backfill's id; needed if the job has several unfinished ones"
+)
+
+
+def _payload(help_text: str) -> Argument:
+    return argument("--payload", metavar="JSON", help=f"{help_text}: a JSON object, or - for standard input")
+
+
+_JOBS = Group(
+    "jobs",
+    "list, pause and trigger jobs, and register your own",
+    (
+        Command(
+            "list",
+            "list them by name: code's, then the tenant's own",
+            Listing("jobs", job_text.LIST, "no jobs", query=({"runs": "1"},)),
+            PAGE,
+            redraws=True,
+        ),
+        Command(
+            "show",
+            "show all details of a job; with --from or --until, the status of each nominal time",
+            "jobs.show",
+            (
+                JOB,
+                *_from_and_until(
+                    "list its occurrences from then on (default: 24 h ago)",
+                    "and up to then (default: in 24 h)",
+                ),
+            ),
+            _TIME,
+            redraws=True,
+        ),
+        Command(
+            "history",
+            "list its runs, newest first",
+            "jobs.history",
+            (
+                JOB,
+                argument(
+                    "--status",
+                    type=statuses,
+                    help="only executed, failed, skipped, cancelled, pending or processing runs",
+                ),
+                *_from_and_until(
+                    "only those whose nominal time is later",
+                    "and not later than this (default, without --status: now, which leaves out what is to"
+                    " come)",
+                ),
+                *PAGE,
+            ),
+            _TIME,
+        ),
+        Command(
+            "load",
+            "list in which minutes of the next week the most jobs begin",
+            Operation("GET", "jobs/load", job_text.load, query=("capacity",)),
+            (
+                argument(
+                    "--capacity",
+                    metavar="N",
+                    type=int,
+                    help="how many jobs may begin in a minute (default: the deployment's worker_concurrency)",
+                ),
+            ),
+        ),
+        Command(
+            "pause",
+            "pause a job: no run of it begins",
+            Operation(
+                "POST",
+                "jobs/{name}/pause",
+                job_text.paused,
+                ("reason", "until", "cadence"),
+                then="jobs/{name}",
+            ),
+            (JOB, argument("--reason", default="", help="the reason, for later readers"), END, _OF_CADENCE),
+        ),
+        Command(
+            "resume",
+            "end a pause",
+            Operation("POST", "jobs/{name}/resume", job_text.resumed, ("cadence",), then="jobs/{name}"),
+            (JOB, _OF_CADENCE),
+        ),
+        Command(
+            "trigger",
+            "run it now, paused or not",
+            "jobs.trigger",
+            (JOB, _payload("the payload of the run instead of the job's own payload"), WAIT),
+        ),
+        Command(
+            "skip-next",
+            "skip its next run; the one after it runs",
+            Operation("POST", "jobs/{name}/skip-next", "skipped {id}, due {nominal_at:when}", ("cadence",)),
+            (JOB, _OF_CADENCE),
+        ),
+        Command(
+            "set",
+            "set a job's retry policy; omitted options return to the declared one",
+            Operation(
+                "PUT",
+                "jobs/{name}/settings",
+                job_text.retries_set,
+                ("attempts", "backoff", "jitter", "cadence"),
+            ),
+            (JOB, *_RETRIES, _OF_CADENCE),
+        ),
+        Command(
+            "unregister",
+            "remove a registered job; its history remains",
+            Operation(
+                "DELETE", "jobs/{name}", "unregistered {name}; its runs: duetime jobs history {name}", then=""
+            ),
+            (JOB,),
+        ),
+        Command(
+            "register",
+            "register a job of your own",
+            "jobs.register",
+            (
+                JOB,
+                argument(
+                    "--type", required=True, metavar="T", help="a payload type of the app: its handler runs"
+                ),
+                _payload("the payload of each run"),
+                argument(
+                    "--cadence",
+                    dest="cadences",
+                    action="append",
+                    metavar="TEXT",
+                    help="when it runs; may be repeated",
+                ),
+                argument("--title", help="the name that lists show"),
+                argument("--category", help="the group in lists"),
+                argument("--description", help="its purpose"),
+                argument(
+                    "--overlap",
+                    metavar="POLICY",
+                    help="the policy for a run that is due while another runs:"
+                    " skip (default), queue_one, allow, cancel_running",
+                ),
+                argument("--catch-up", type=int, metavar="N", help="run the latest N missed runs later"),
+                argument(
+                    "--precision",
+                    metavar="P",
+                    help="second (default), or minute: it may start a minute late",
+                ),
+                argument(
+                    "--failure-threshold",
+                    type=int,
+                    metavar="N",
+                    help="failures in a row before a notification",
+                ),
+                argument(
+                    "--deadline",
+                    metavar="HH:MM",
+                    help="report a nominal time that has not succeeded by then",
+                ),
+                argument("--within", metavar="SPAN", type=seconds, help="or so long after it: 30m, 2h"),
+                argument(
+                    "--every-success-within",
+                    metavar="SPAN",
+                    type=seconds,
+                    help="report a longer time without a success",
+                ),
+                argument(
+                    "--after",
+                    metavar="JOB",
+                    help="wait for that registered job's run of the same nominal day",
+                ),
+                argument(
+                    "--after-timeout",
+                    metavar="SPAN",
+                    type=seconds,
+                    help="skip a run that has waited so long (12h)",
+                ),
+                Section(
+                    "retries, by default as the handler declares",
+                    (
+                        *_RETRIES,
+                        argument(
+                            "--give-up-after",
+                            type=seconds,
+                            metavar="SPAN",
+                            help="start no further run after this time",
+                        ),
+                    ),
+                ),
+                flag("--dry-run", "only print its next runs, its cost and what would change"),
+                OneOf(
+                    (
+                        flag("--replace", "replace your job of this name"),
+                        flag("--trigger", "also run it at once"),
+                    )
+                ),
+                argument("--idempotency-key", metavar="KEY", help="a repeated key changes nothing"),
+                argument(
+                    "--idempotency-ttl",
+                    metavar="SPAN",
+                    type=seconds,
+                    help="how long the key holds: 1m to 30d",
+                ),
+            ),
+            'A cadence is a cron expression or words: "0 9 * * *", "daily 09:00 tz=Europe/Paris",'
+            ' "every 10m".'
+            " Without one the job runs when it is triggered.",
+        ),
+        Command(
+            "versions",
+            "list its definitions, the present one first, with what each changed",
+            "jobs.versions",
+            (
+                JOB,
+                argument("id", metavar="ID", nargs="?", help="show only this one, such as 3"),
+                argument("--against", metavar="ID", help="with ID: what differs from this definition"),
+            ),
+        ),
+        Command(
+            "roll-back",
+            "let a former definition of your job come into force again",
+            "jobs.roll_back",
+            (
+                JOB,
+                argument("id", metavar="ID", help="the definition's id in `duetime jobs versions`"),
+            ),
+        ),
+        Command(
+            "backfill",
+            "run past nominal times beside the current runs; those that already ran are left out",
+            "jobs.backfill",
+            (
+                JOB,
+                *_from_and_until(
+                    "the first instant", "the end, excluded (default: the present)", is_required=True
+                ),
+                argument(
+                    "--at-once",
+                    type=between(1, 100, "is out of range; use 1 to 100"),
+                    default=4,
+                    metavar="N",
+                    help="the most open runs, 1 to 100 (default: 4)",
+                ),
+                argument(
+                    "--order",
+                    choices=("oldest", "newest"),
+                    default="oldest",
+                    help="the times that come first (default: oldest)",
+                ),
+                flag("--again", "run times that already ran, too"),
+                flag("--dry-run", "only print the times, and those left out"),
+            ),
+            _TIME,
+        ),
+        Command(
+            "backfills",
+            "list its backfills with their progress",
+            Operation("GET", "jobs/{name}/backfills", job_text.BACKFILLS),
+            (JOB,),
+            redraws=True,
+        ),
+        Command(
+            "pause-backfill",
+            "begin no further runs of a backfill; open ones end",
+            "jobs.pause_backfill",
+            (JOB, _BACKFILL),
+        ),
+        Command(
+            "resume-backfill",
+            "begin runs of a paused backfill again",
+            "jobs.resume_backfill",
+            (JOB, _BACKFILL),
+        ),
+        Command(
+            "cancel-backfill",
+            "end a backfill, and cancel its open runs",
+            "jobs.cancel_backfill",
+            (JOB, _BACKFILL),
+        ),
+    ),
+)
+
+# Look after.
+
+_UNDELIVERED = Group(
+    "undelivered",
+    "list and redrive inputs that a queue, a stream or EventBridge gave up",
+    (
+        Command(
+            "list",
+            "list them, newest first",
+            Listing("undelivered", texts.UNDELIVERED, "nothing is undelivered"),
+            PAGE,
+        ),
+        Command(
+            "show",
+            "show all details of an input",
+            Operation("GET", "undelivered/{id}", texts.undelivered),
+            (argument("id", metavar="ID", help="its id"),),
+        ),
+        Command(
+            "redrive",
+            "process some again, or all",
+            "undelivered.redrive",
+            (
+                argument("ids", metavar="ID", nargs="*", help="their ids"),
+                flag("--all", "all of them, the newest first"),
+                argument(
+                    "--kind", choices=texts.UNDELIVERED_KINDS, help="with --all: only those of this kind"
+                ),
+                argument(
+                    "--limit", type=int, metavar="N", help="with --all: how many, 1 to 1,000 (default: 100)"
+                ),
+                flag("--dry-run", "only list them"),
+                flag("--watch", "wait until each is gone or came back; exit with 0 if all are gone"),
+            ),
+        ),
+    ),
+)
+
+_SYSTEM = argument(
+    "--system",
+    dest="scope",
+    action="store_const",
+    const="system",
+    help="those of the deployment, for operators",
+)
+
+
+def _kind(help_text: str) -> Argument:
+    return argument(
+        "--kind",
+        choices=texts.NOTIFICATION_KINDS,
+        metavar="KIND",
+        help=f"{help_text}, such as {texts.NOTIFICATION_KINDS[3]}",
+    )
+
+
+def _language(help_text: str) -> Argument:
+    return argument("--language", metavar="TAG", help=f"{help_text}: en, fr, …")
+
+
+def _addresses(name: str, of: str) -> Argument:
+    help_text = (
+        f"the recipients of mails{of}, replacing the previous ones; may be repeated; `none` removes all"
+    )
+    return argument(name, metavar="ADDRESS", action="append", help=help_text)
+
+
+_NOTIFICATIONS = Group(
+    "notifications",
+    "list notifications, and choose recipients and channels",
+    (
+        Command(
+            "list",
+            "list them, newest first",
+            Listing(
+                "notifications",
+                texts.NOTIFICATIONS,
+                "no notifications",
+                ("kind", "language"),
+                ("unread", "scope"),
+                {"unread": "unread", "system": "scope"},
+            ),
+            (
+                argument("--unread", action="store_const", const="true", help="only unread ones"),
+                _kind("only those of this kind"),
+                _language("the language of the texts (default: that of the preferences)"),
+                _SYSTEM,
+                *PAGE,
+            ),
+            redraws=True,
+        ),
+        Command(
+            "show",
+            "show one in full",
+            Operation("GET", "notifications/{id}", texts.notification, query=("language", "scope")),
+            (
+                argument("id", metavar="ID", help="its id"),
+                _language("the language of the text (default: that of the preferences)"),
+                _SYSTEM,
+            ),
+        ),
+        Command(
+            "read",
+            "mark some as read, or all",
+            "notifications.read",
+            (
+                argument("ids", metavar="ID", nargs="*", help="their ids"),
+                flag("--all", "all unread ones"),
+                _kind("with --all: only those of this kind"),
+                _SYSTEM,
+            ),
+        ),
+        Group(
+            "preferences",
+            "show and set recipients and channels",
+            (
+                Command(
+                    "show",
+                    "show what was chosen, and where each kind goes",
+                    Operation("GET", "notifications/preferences", texts.preferences, query=("scope",)),
+                    (_SYSTEM,),
+                ),
+                Command(
+                    "set",
+                    "change some; the others stay as they are",
+                    "notifications.choose",
+                    (
+                        _SYSTEM,
+                        _language("the language of notifications"),
+                        _addresses("--email", ""),
+                        _addresses("--admin-email", " for admins"),
+                        argument(
+                            "--channel",
+                            metavar="KIND=CHANNEL[,CHANNEL…]",
+                            action="append",
+                            type=channels_of(texts.NOTIFICATION_KINDS),
+                            help="the channels of a kind: email, sns, in_app; or `none`, or `default`; may be"
+                            " repeated",
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ),
+)
+
+_DOCTOR = Command(
+    "doctor",
+    "check the deployment: what lags, what is wrong, what to do",
+    "doctor.run",
+    description="Check the deployment. It needs the permission `system`. Exit status 1: a part is ill.",
+)
+
+
+def _quotas(arguments: argparse.Namespace) -> int:
+    """List the quotas of a tenant; without a name, of the caller's."""
+    path = "quotas" if arguments.name is None else "tenants/{name}/quotas"
+    return Operation("GET", path, texts.quotas)(arguments)
+
+
+_TENANTS = Group(
+    "tenants",
+    "pause, export and erase tenants, for operators of the deployment",
+    (
+        Command(
+            "pause",
+            "begin no run of a tenant from now on; its actions wait",
+            Operation("POST", "pauses", texts.paused, ({"scope": "tenant"}, "name", *_TERMS_OF_PAUSE)),
+            (TENANT, *_TERMS),
+        ),
+        Command("resume", "end all pauses of a tenant", "actions.resume_tenant", (TENANT,)),
+        Command(
+            "list",
+            "list the paused tenants",
+            Operation("GET", "tenants/pauses", texts.PAUSED_TENANTS),
+        ),
+        Command(
+            "quotas",
+            "list your tenant's quotas, or another one's, and what it uses",
+            _quotas,
+            (
+                argument(
+                    "name", metavar="TENANT", nargs="?", help="the tenant, such as acme (default: yours)"
+                ),
+            ),
+        ),
+        Command(
+            "export",
+            "write all that is stored of a tenant to a directory",
+            "deployment.export",
+            (
+                TENANT,
+                PREFIX,
+                JSON,
+                argument(
+                    "--to",
+                    required=True,
+                    type=Path,
+                    metavar="DIR",
+                    help="a new directory, or an unfinished export",
+                ),
+            ),
+            calls=False,
+        ),
+        Command(
+            "erase",
+            "stop a tenant's work, and delete all that is stored of it",
+            "deployment.erase",
+            (
+                TENANT,
+                PREFIX,
+                JSON,
+                argument("--reason", required=True, help="why, for the audit entry"),
+                flag("--confirm", "erase; nothing brings it back"),
+                flag("--keep-audit", "leave the tenant's audit trail until its retention ends"),
+                argument(
+                    "--wait",
+                    type=seconds,
+                    default=60.0,
+                    metavar="SPAN",
+                    help="how long to wait for running actions (default: 60s)",
+                ),
+            ),
+            "Without --confirm, print what would be erased. With it, remove the jobs, cancel the actions"
+            " and delete the items of the tenant; exit status 1: a repeat is needed.",
+            calls=False,
+        ),
+    ),
+)
+
+# Operate.
+
+_CHOICE = (
+    argument(
+        "ids", nargs="*", metavar="ID", help="ids of held rows, or TENANT/ID where two tenants share an id"
+    ),
+    argument("--verdict", choices=("ended", "changed", "due"), help="held rows with this verdict"),
+    argument("--job", metavar="NAME", help="held runs of this job"),
+)
+_RESTORED = (
+    PREFIX,
+    argument("--actions", default="", metavar="TABLE", help="the restored actions table"),
+    JSON,
+)
+_EVIDENCE = (
+    *_RESTORED,
+    argument("--jobs", default="", metavar="TABLE", help="the restored jobs table"),
+    argument(
+        "--restored-to",
+        type=instant,
+        metavar="TIME",
+        help="the time of their rows (default: DynamoDB's record)",
+    ),
+    flag("--no-logs", "do not read the functions' logs as evidence"),
+)
+_DECISION = (
+    *_RESTORED,
+    *_CHOICE,
+    flag("--all", "all held rows"),
+    flag("--dry-run", "list them, and change nothing"),
+)
+_DEPLOYMENT = Group(
+    "deployment",
+    "rehearse, check, test, restore and fail over a deployment, and its runbook",
+    (
+        Command(
+            "preflight",
+            "compare a stack with the account before a deploy: names, rights, quotas",
+            "preflight.run",
+            (
+                argument(
+                    "--assembly",
+                    metavar="DIRECTORY",
+                    type=Path,
+                    default=Path("cdk.out"),
+                    help="the output of `npx cdk synth` (default: cdk.out)",
+                ),
+                flag("--json", "one JSON object instead of a table"),
+            ),
+            "Compare a synthesised stack with the account, before `cdk deploy`. It uses your AWS"
+            " credentials and changes nothing. Exit status 1: the deploy would fail.",
+            calls=False,
+        ),
+        Command(
+            "rehearse",
+            "deploy a CDK app onto an emulator of AWS on this machine",
+            "rehearse.run",
+            (
+                argument(
+                    "--cdk-app",
+                    metavar="COMMAND",
+                    help='runs the CDK app, such as "python app.py" (default: cdk.json)',
+                ),
+                argument("--stack", metavar="NAME", help="the stack to deploy (default: all)"),
+                argument(
+                    "--port",
+                    type=int,
+                    default=0,
+                    metavar="N",
+                    help="the emulator's port; 0 takes any (default: 0)",
+                ),
+                argument(
+                    "-c",
+                    "--context",
+                    action="append",
+                    default=[],
+                    metavar="KEY=VALUE",
+                    help="a value of the CDK context, such as duetime:lease=60; may be repeated",
+                ),
+            ),
+            "Deploy the CDK app of this directory onto an emulator of AWS (ministack) on 127.0.0.1,"
+            " print how to call it, and keep it up until Ctrl-C. No account is used. It needs Node and CDK's"
+            " command line (npm install aws-cdk@2), but no Docker. The emulator checks no rights.",
+            calls=False,
+        ),
+        Command(
+            "verify",
+            "test the deployment end to end with probes, and measure it",
+            "verify.run",
+            (
+                flag("--far", "also a probe with a timer: a quarter of an hour"),
+                flag("--chaos", "also end a worker's process; its other runs are repeated"),
+                flag("--yes", "with --chaos: without confirmation"),
+                flag("--notify", "also send a failure and an alarm to their recipients"),
+                argument(
+                    "--prefix",
+                    metavar="PREFIX",
+                    help="with --notify: the deployment's prefix, whose alarms are checked with your AWS"
+                    " credentials (default: duetime-; none on this machine's cloud)",
+                ),
+                argument(
+                    "--console",
+                    metavar="URL",
+                    help="the console's address (default: the API's, if it has a console)",
+                ),
+            ),
+            "Schedule probes, which every worker runs beside the app's actions, and compare their runs with"
+            " duetime's promises: about half a minute. It needs the permissions actions:read, actions:manage"
+            " and system. Metrics, alarms and events leave probes out; their rows are removed after an hour,"
+            " one that is cancelled before its run after the retention. Exit status 1: a check failed.",
+        ),
+        Group(
+            "restore",
+            "adopt a restored table, and decide what runs again",
+            (
+                Command(
+                    "report",
+                    "compare a restored table with the evidence, and change nothing",
+                    "restore.report",
+                    _EVIDENCE,
+                    "Compare a restored table with all evidence about the time since its restore point.",
+                    calls=False,
+                ),
+                Command(
+                    "adopt",
+                    "adopt restored tables, and hold rows that may run twice",
+                    "restore.adopt",
+                    _EVIDENCE,
+                    "Adopt restored tables while the global switch is off: hold rows that may have run since"
+                    " the restore point, reconcile jobs, timers and schedules with the rows, and enable"
+                    " stream, time to live, point-in-time recovery and protection. It prints the report; a"
+                    " repeat is safe.",
+                    calls=False,
+                ),
+                Command(
+                    "list",
+                    "list the held rows, each with its evidence",
+                    "restore.list_held",
+                    (*_RESTORED, *_CHOICE),
+                    calls=False,
+                ),
+                Command(
+                    "run",
+                    "let held rows run: at their nominal times, or now if these have passed",
+                    "restore.run_again",
+                    _DECISION,
+                    calls=False,
+                ),
+                Command(
+                    "done",
+                    "mark held rows as done: they are skipped, and never run",
+                    "restore.mark_done",
+                    _DECISION,
+                    calls=False,
+                ),
+            ),
+        ),
+        Command(
+            "failover",
+            "make a standby region active, or compare both regions",
+            "deployment.fail_over",
+            (
+                argument(
+                    "--to",
+                    required=True,
+                    metavar="REGION",
+                    help="the region that becomes active, such as eu-west-1",
+                ),
+                OneOf(
+                    (
+                        flag("--dry-run", "check the target, and change nothing"),
+                        flag("--reconcile", "the region is active: only make its wakes again"),
+                        argument(
+                            "--compare",
+                            metavar="REGION",
+                            help="list what only this former region has, and what ran in both",
+                        ),
+                    )
+                ),
+                YES,
+                argument(
+                    "--regions-table",
+                    default="",
+                    metavar="TABLE",
+                    help="the table of the active region, before a deploy sets regions_table",
+                ),
+                PREFIX,
+                JSON,
+            ),
+            "Move the epoch, so that no region claims; wait until no lease of the former region can"
+            " be live; activate the target; then make schedules, timers and messages from its rows.",
+            calls=False,
+        ),
+        Command(
+            "runbook",
+            "print a section of the runbook, such as one that an alarm names",
+            "runbook.run",
+            (
+                argument(
+                    "section",
+                    nargs="?",
+                    metavar="SECTION",
+                    help="such as dead-letters, or the heading; without it, the sections are listed",
+                ),
+                flag("--json", "one JSON object instead of text"),
+            ),
+            "Print a section of the runbook: what to check, and what to do. It calls no scheduler.",
+            calls=False,
+        ),
+    ),
+)
+
+_ROLE = argument(
+    "role",
+    metavar="ROLE",
+    type=not_empty("`duetime access grants list` shows the roles"),
+    help="the role: a group of the user pool",
+)
+_ACCESS = Group(
+    "access",
+    "your identity, granted permissions and the audit trail",
+    (
+        Command(
+            "audit",
+            "which caller requested which change, the latest first; or verify that no entry was changed",
+            "audit.audit",
+            (
+                argument(
+                    "verb",
+                    nargs="?",
+                    metavar="verify|runs",
+                    choices=["verify", "runs"],
+                    help="verify the trail; or print the last recount of the runs",
+                ),
+                OneOf(
+                    (
+                        argument("--action", metavar="ID", help="only changes of this action"),
+                        argument("--job", metavar="NAME", help="only changes of this job"),
+                    )
+                ),
+                argument(
+                    "--heads",
+                    metavar="FILE",
+                    action="append",
+                    default=[],
+                    help="of verify: saved heads, of an earlier verify --json, of the API's log or of events",
+                ),
+                flag(
+                    "--system",
+                    "the deployment's own trail, of exports and erases of tenants; with your AWS credentials",
+                ),
+                argument("--prefix", default="duetime-", help="the prefix, for --system (default: duetime-)"),
+                *PAGE,
+            ),
+            "Lists requested changes. `verify` reads the tenant's complete trail and recomputes its hashes."
+            " It finds entries that were changed, removed, replaced or inserted, and exits with 1. The end of"
+            " a chain can only be verified against saved heads. `runs` prints the last recount of all nominal"
+            " times; it needs the permission `system`, and exits with 1 if something was found.",
+        ),
+        Group(
+            "grants",
+            "list what roles may do beside the settings, grant and revoke",
+            (
+                Command(
+                    "list",
+                    "list what was granted at run time, role by role",
+                    Operation(
+                        "GET",
+                        "grants",
+                        Table(
+                            {
+                                "ROLE": "role",
+                                "PERMISSIONS": lambda item, _: ", ".join(item["permissions"]),
+                                "BY": "granted_by",
+                                "GRANTED": when("granted_at"),
+                            },
+                            "no grants",
+                        ),
+                    ),
+                ),
+                Command(
+                    "grant",
+                    "grant permissions to a role, in place of those granted before",
+                    Operation(
+                        "PUT",
+                        "grants/{role}",
+                        "granted {role}: {permissions}; it holds within ten seconds",
+                        ("permissions",),
+                    ),
+                    (
+                        _ROLE,
+                        argument(
+                            "permissions",
+                            metavar="PERMISSION",
+                            nargs="+",
+                            help="such as actions:manage or jobs:read",
+                        ),
+                    ),
+                ),
+                Command(
+                    "revoke",
+                    "revoke all that was granted to a role",
+                    Operation(
+                        "DELETE",
+                        "grants/{role}",
+                        "revoked what was granted to {role}; its settings stay as they are",
+                        then="",
+                    ),
+                    (_ROLE,),
+                ),
+            ),
+        ),
+        Command(
+            "whoami",
+            "who you are to the scheduler, and what you may do",
+            Operation("GET", "me", texts.caller),
+        ),
+    ),
+)
+
+_COMPLETION = Command(
+    "completion",
+    "print a script for a shell's completion",
+    "output.print_completion",
+    (argument("shell", choices=("bash", "zsh", "fish"), help="the shell"),),
+    'Print a script. bash, zsh: eval "$(duetime completion bash)". fish: duetime completion fish | source.',
+    calls=False,
+)
+
+COMMANDS = (
+    *(_LOCAL, _OUTBOX, _PREVIEW, _APP_COMMANDS),
+    *(_SCHEDULE, _ACTIONS, _DEAD_LETTERS, _JOBS),
+    *(_UNDELIVERED, _NOTIFICATIONS, _DOCTOR, _TENANTS),
+    *(_DEPLOYMENT, _ACCESS, _COMPLETION),
+)
+"""All commands by task: develop, use, look after, operate."""

@@ -1,0 +1,120 @@
+"""The changes of a row as it was read: one swap each, for all back ends."""
+
+# ruff: noqa: D102 - `duetime.ports.actions.ActionStore` describes the methods
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from duetime.model import transition
+from duetime.model.action import Action, SkipReason
+from duetime.model.hand_over import HandOverTerms, Progress
+from duetime.model.lease import (
+    Applied,
+    Claimed,
+    ClaimTerms,
+    LeaseHeld,
+    Rejected,
+    Renewed,
+    Settlement,
+    SettleResult,
+    outlasts,
+    renewed_if,
+)
+from duetime.model.swap import (
+    DEAD_LETTER_AS_READ,
+    HANDED_OVER,
+    MY_RUN,
+    NOT_YET_CANCELLED,
+    PENDING_AS_READ,
+    RENEWABLE,
+    WITH_ITS_WORKER,
+    Guard,
+    claimable,
+    settleable,
+)
+
+
+class RowChanges:
+    """Changes over the `swap` of a back end."""
+
+    def swap(self, read: Action, after: Action, guard: Guard) -> Applied | Rejected:
+        """Write the fields in which `after` differs from `read`, if the stored row satisfies the guard.
+
+        One write, and no read. A change whose response was lost is recognised as applied.
+        """
+        raise NotImplementedError
+
+    def with_payload(self, row: Action) -> Action:
+        """Return a row with its payload, wherever that is."""
+        return row
+
+    def claim(self, row: Action, terms: ClaimTerms) -> Claimed | LeaseHeld | None:
+        current: Action | None = row
+        if terms.may_begin(row):
+            current = self.swap(row, transition.started(row, terms), claimable(row)).action
+        if current is None or current.lease_until is None or terms.is_fenced_off(current):
+            return None
+        if current.nonce == terms.nonce:
+            return Claimed(self.with_payload(current))
+        return LeaseHeld(current.lease_until)
+
+    def renew(self, claimed: Action, until: datetime) -> Renewed | None:
+        outcome = self.swap(claimed, transition.beaten(claimed, until, None), RENEWABLE)
+        return renewed_if(outcome, claimed, lambda _row: True)
+
+    def hand_over(self, claimed: Action, terms: HandOverTerms) -> Renewed | None:
+        return renewed_if(
+            self.swap(claimed, transition.handed_over(claimed, terms), WITH_ITS_WORKER), claimed
+        )
+
+    def beat(
+        self, row: Action, until: datetime, *, now: datetime, progress: Progress | None = None
+    ) -> Renewed | None:
+        lasting = replace(HANDED_OVER, at_most=("lease_until",), above={"lease_until": now})
+        outcome = self.swap(row, transition.beaten(row, until, progress), lasting)
+        return renewed_if(outcome, row, lambda current: outlasts(current, until, now))
+
+    def report(self, claimed: Action, progress: Progress) -> Renewed | None:
+        return renewed_if(self.swap(claimed, transition.reported(claimed, progress), MY_RUN), claimed)
+
+    def settle(self, claimed: Action, settlement: Settlement) -> SettleResult:
+        outcome = self.swap(claimed, transition.settled(claimed, settlement), settleable(settlement))
+        return settlement.result_in(claimed, outcome.action)
+
+    def ask_to_cancel(self, row: Action, *, by: str, at: datetime) -> Applied | Rejected:
+        outcome = self.swap(row, transition.asked_to_cancel(row, by=by, at=at), NOT_YET_CANCELLED)
+        run = outcome.action
+        is_asked = renewed_if(outcome, row, lambda current: current.cancel_requested_at is not None)
+        return Applied(run) if run is not None and is_asked else outcome
+
+    def cancel(self, row: Action, *, by: str, at: datetime, kept_until: datetime) -> Applied | Rejected:
+        return self.end_pending(row, transition.cancelled(row, by=by, at=at, kept_until=kept_until))
+
+    def skip(
+        self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, kept_until: datetime
+    ) -> Applied | Rejected:
+        ended = transition.skipped(row, reason, note=note, by=by, at=at, kept_until=kept_until)
+        return self.end_pending(row, ended)
+
+    def end_pending(self, row: Action, ended: Action) -> Applied | Rejected:
+        """Replace a row that is pending as read by `ended`, which a transition made of it."""
+        return self.swap(row, ended, PENDING_AS_READ)
+
+    def reschedule(
+        self, row: Action, due_at: datetime, *, by: str, at: datetime, expires_at: datetime | None = None
+    ) -> Applied | Rejected:
+        after = transition.rescheduled(row, due_at, by=by, at=at, expires_at=expires_at)
+        return self.swap(row, after, PENDING_AS_READ)
+
+    def defer(
+        self, row: Action, until: datetime, *, held_by: str | None = None, waits_for: str | None = None
+    ) -> Applied | Rejected:
+        after = transition.deferred(row, until=until, held_by=held_by, waits_for=waits_for)
+        return self.swap(row, after, PENDING_AS_READ)
+
+    release = end_pending
+
+    def dismiss(self, row: Action, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
+        return self.swap(row, transition.dismissed(row, reason, by=by, at=at), DEAD_LETTER_AS_READ)
