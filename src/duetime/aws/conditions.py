@@ -11,7 +11,7 @@ from typing import Any
 
 from duetime.aws.items import as_stored, checkpoint_entry, differences
 from duetime.aws.keys import Item
-from duetime.model.action import Action
+from duetime.model.action import Action, Status
 from duetime.model.checkpoint import Checkpoint
 from duetime.model.quick_fields import with_fields
 from duetime.model.swap import MY_RUN, Guard
@@ -26,6 +26,14 @@ STATUS_NAME = {"#status": "status"}
 
 Update = Mapping[str, Any]
 """Arguments of DynamoDB's ``UpdateItem``, without the table and the key."""
+
+_FINAL = {f":{status}": {"S": status.value} for status in Status if status.is_final}
+ACTION_IS_FINAL_OR_GONE = f"attribute_not_exists(pk) OR #status IN ({', '.join(_FINAL)})"
+IS_OVER: Update = {
+    "ConditionExpression": ACTION_IS_FINAL_OR_GONE,
+    "ExpressionAttributeNames": STATUS_NAME,
+    "ExpressionAttributeValues": _FINAL,
+}
 
 
 def swap(read: Action, after: Action, guard: Guard) -> Update:

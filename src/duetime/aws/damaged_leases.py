@@ -18,8 +18,9 @@ from duetime.model import transition
 from duetime.model.action import Status
 from duetime.model.lease import FENCE_STEP
 from duetime.model.swap import as_it_is
-from duetime.ports.actions import DamagedRow, Holder
+from duetime.ports.actions import DamagedRow
 from duetime.ports.keyed_items import COUNT_LIMIT, UNREADABLE
+from duetime.ports.row_writes import RowStillDead
 
 _DECIDING = ("status", "fence", "lease_until")
 
@@ -49,22 +50,14 @@ def _lease(item: Item) -> datetime | None:
         return None
 
 
-def still_dead(dead: Holder | None, *, loses_slot: bool = False) -> Update:
-    """Check that a holder is dead as read, or gone.
-
-    A dead run loses fence and nonce: if it wakes, or receives the response of its claim late, it holds
-    nothing.
-
-    Args:
-        dead: the row as read.
-        loses_slot: whether it loses a slot. Then a pending row loses its fence too: a claim of it may be
-            under way.
-    """
+def still_dead(write: RowStillDead) -> Update:
+    """Check that a holder is dead as read, or gone; one that may run loses fence and nonce."""
+    dead = write.read
     if dead is None:
         return {"ConditionExpression": ROW_IS_ABSENT}
     if isinstance(dead, DamagedRow):
         return _still_over(dead)
-    if dead.status is Status.PROCESSING or (loses_slot and dead.status is Status.PENDING):
+    if write.loses_fence(dead):
         return swap(dead, transition.fenced_off(dead), as_it_is(dead))
     return check(dead, as_it_is(dead))
 

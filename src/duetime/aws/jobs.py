@@ -9,7 +9,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from duetime.aws.backfills import DynamoBackfills
 from duetime.aws.commits import CONDITION_FAILED
 from duetime.aws.conditions import ROW_IS_ABSENT, Update, swap
 from duetime.aws.damaged_leases import still_dead
@@ -32,10 +31,12 @@ from duetime.model.lease import Rejected, Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
 from duetime.model.swap import PENDING_AS_READ, claimable, settleable
 from duetime.ports import job_state
+from duetime.ports.backfills import Backfills
 from duetime.ports.delegate import delegate
 from duetime.ports.job_state import JOB
 from duetime.ports.jobs import JobRunClaim, LockRequirement
 from duetime.ports.keyed_items import Fields, Write
+from duetime.ports.row_writes import RowStillDead
 
 _FIRST = 0
 """The position of the deciding entry in a transaction: the action's row, or else the job's state."""
@@ -50,7 +51,7 @@ class DynamoJobStore:
     def __init__(self, client: Client, actions_table: str, jobs_table: str, *, due_shards: int) -> None:
         self._client, self._table, self._items = client, jobs_table, DynamoItems(client, jobs_table)
         self._queries = JobQueries(client, jobs_table)
-        self._backfills = DynamoBackfills(client, jobs_table)
+        self._backfills = Backfills(self._items)
         self._actions_table = actions_table
         self._actions = DynamoStore(client, actions_table, due_shards=due_shards)
 
@@ -62,10 +63,10 @@ class DynamoJobStore:
     spans = delegate("_queries", JobQueries.spans)
     reports = delegate("_queries", JobQueries.reports)
 
-    begin_backfill = delegate("_backfills", DynamoBackfills.begin_backfill)
-    find_backfill = delegate("_backfills", DynamoBackfills.find_backfill)
-    backfills = delegate("_backfills", DynamoBackfills.backfills)
-    change_backfill = delegate("_backfills", DynamoBackfills.change_backfill)
+    begin_backfill = delegate("_backfills", Backfills.begin_backfill)
+    find_backfill = delegate("_backfills", Backfills.find_backfill)
+    backfills = delegate("_backfills", Backfills.backfills)
+    change_backfill = delegate("_backfills", Backfills.change_backfill)
 
     def add(self, job: Job) -> bool:
         state = put(self._table, to_state(job), ConditionExpression=ROW_IS_ABSENT)
@@ -143,7 +144,7 @@ class DynamoJobStore:
         if taking.hold is not LockRequirement.NOTHING:
             yield self._items.entry(job_state.claim(taking))
         for ref, read in taking.holders.items():
-            yield self._row(ref, still_dead(read))
+            yield self._row(ref, still_dead(RowStillDead(ref, read)))
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
         wait = job_state.wait(job, waiting)

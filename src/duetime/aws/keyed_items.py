@@ -13,13 +13,16 @@ from typing import Any, TypeVar
 from duetime.aws import unreadable_items
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
 from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
+from duetime.aws.items import from_item
 from duetime.aws.keys import Item
+from duetime.aws.row_entries import RowEntries
 from duetime.aws.tables import JOBS
 from duetime.aws.transactions import Entry, retry_on_conflict
 from duetime.errors import UnreadableRow
 from duetime.ports.keyed_items import (
     UNREADABLE,
     AnyOf,
+    AnyWrite,
     AtMost,
     Fields,
     Guard,
@@ -63,13 +66,14 @@ class ItemFields(Mapping[str, Any]):
 
 
 class DynamoItems:
-    """The items of one table.
+    """The items of one table; `rows` makes the entries of the rows that their writes change too.
 
     See `duetime.ports.keyed_items.Items`.
     """
 
-    def __init__(self, client: Client, table: str) -> None:
+    def __init__(self, client: Client, table: str, rows: RowEntries | None = None) -> None:
         self.client, self.name, self._table = client, table, DynamoTable(client, table)
+        self._rows = rows or RowEntries(client, table)
 
     def get(
         self,
@@ -106,8 +110,11 @@ class DynamoItems:
         more = page.get("LastEvaluatedKey")
         return Page([*_read_all(query.kind, items, read)], more["sk"]["S"] if more else None)
 
-    def write(self, *writes: Write, tries: int = 6, counts_once: bool = False) -> Outcome:
+    def write(self, *writes: AnyWrite, tries: int = 6, counts_once: bool = False) -> Outcome:
         entries = [self.entry(write) for write in writes]
+        if not all(isinstance(write, Write) for write in writes):
+            self._rows.put_payloads(writes)
+            entries += self._rows.of_payloads(writes)
         send = self._transact if counts_once or len(entries) > 1 else self._send
         try:
             written = retry_on_conflict(partial(send, entries), TransactionCancelled, tries=tries)
@@ -116,9 +123,9 @@ class DynamoItems:
         except TransactionFailed as failed:
             rejected, was_repeated = dict(failed.failed), failed.was_repeated
         else:
-            return Outcome(is_written=True, items={0: ItemFields(writes[0].kind, written)})
-        items = {at: ItemFields(writes[at].kind, item or {}) for at, item in rejected.items()}
-        return Outcome(is_written=False, items=items, was_repeated=was_repeated)
+            return Outcome(True, {0: _as_stored(writes[0], written)}, to_row=from_item)
+        items = {at: _as_stored(writes[at], item or {}) for at, item in rejected.items()}
+        return Outcome(False, items, was_repeated, from_item)
 
     def _send(self, entries: list[Entry]) -> Item:
         ((kind, request),) = entries[0].items()
@@ -131,8 +138,10 @@ class DynamoItems:
             self.client.transact_write_items(TransactItems=entries)
         return {}
 
-    def entry(self, write: Write) -> Entry:
+    def entry(self, write: AnyWrite) -> Entry:
         """Return a write as an entry of a transaction."""
+        if not isinstance(write, Write):
+            return self._rows.entry(write)
         texts, condition = _Texts(write.kind), dict[str, Any]()
         if write.guard:
             condition = {
@@ -150,6 +159,10 @@ class DynamoItems:
             return {"ConditionCheck": request}
         returned = {"ReturnValues": "ALL_NEW"} if write.is_returned else {}
         return {"Update": {**request, "UpdateExpression": change, **returned}}
+
+
+def _as_stored(write: AnyWrite, item: Item) -> Any:
+    return ItemFields(write.kind, item) if isinstance(write, Write) else item
 
 
 def stored(kind: Kind, fields: Fields) -> Item:

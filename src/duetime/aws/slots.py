@@ -41,6 +41,7 @@ from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, ActionRef
 from duetime.model.slots import KeySlots, SlotMove, TailEntry, tail_position
 from duetime.ports.actions import DamagedRow, Holder
+from duetime.ports.row_writes import RowStillDead
 
 
 class DynamoSlots:
@@ -122,7 +123,8 @@ class DynamoSlots:
     def evict(self, move: SlotMove, row: Holder | None) -> bool:
         """Return False after repeated conflicts too; the caller reads the slots again."""
         ref = ActionRef(move.before.tenant_id, move.freed or ActionId(""))
-        still_dead = update(self._table.name, row_key(ref), damaged_leases.still_dead(row, loses_slot=True))
+        dead = RowStillDead(ref, row, loses_slot=True)
+        still_dead = update(self._table.name, row_key(ref), damaged_leases.still_dead(dead))
         slots = update(self._table.name, slots_key(move.before.tenant_id, move.before.key), moved(move))
         try:
             retry_on_conflict(partial(write, self._table.client, [still_dead, slots]), TransactionCancelled)

@@ -12,19 +12,17 @@ from duetime import instant
 from duetime.aws import commits, conditions
 from duetime.aws.at_once import AtOnce, one_by_one
 from duetime.aws.batches import DynamoBatches
-from duetime.aws.debounce import DynamoDebounceKeys
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
 from duetime.aws.faults import ConditionFailed, translate_errors
-from duetime.aws.idempotency import DynamoIdempotencyKeys
 from duetime.aws.items import from_item, to_epoch, to_item
+from duetime.aws.keyed_items import DynamoItems
 from duetime.aws.keys import Item, row_key, traceback_key, traceback_partition
-from duetime.aws.payloads import DynamoPayloads
 from duetime.aws.queries import DynamoQueries
 from duetime.aws.rates import DynamoRates
+from duetime.aws.row_entries import RowEntries
 from duetime.aws.slots import DynamoSlots
-from duetime.aws.transactions import put, retry_on_conflict
-from duetime.ids import SEPARATOR, ActionId, due_shard_of
-from duetime.model import transition
+from duetime.aws.transactions import retry_on_conflict
+from duetime.ids import SEPARATOR, ActionId
 from duetime.model.action import KEPT_ATTEMPTS, Action, ActionRef, Status
 from duetime.model.attempt_traceback import AttemptTraceback
 from duetime.model.checkpoint import Checkpoint
@@ -37,9 +35,11 @@ from duetime.model.lease import (
     SettleResult,
     renewed_if,
 )
-from duetime.model.swap import Guard, applied_if_mine, redrivable
+from duetime.model.swap import Guard, applied_if_mine
+from duetime.ports.action_keys import DebounceKeys, IdempotencyKeys, taking
 from duetime.ports.changes import RowChanges
 from duetime.ports.delegate import delegate
+from duetime.ports.row_writes import RowPut
 
 if TYPE_CHECKING:
     from duetime.aws.direct_puts import DirectPuts
@@ -109,13 +109,14 @@ class DynamoStore(RowChanges):
         self.due_shards = self._queries.due_shards
         self._at_once, self._direct = at_once, direct
         self._item: Callable[[Action], Item] = partial(to_item, due_order=due_order)
-        self._keys = DynamoIdempotencyKeys(client, table, self.get, self._item)
+        rows = RowEntries(client, table, self._item)
+        self.payloads, self._items = rows.payloads, DynamoItems(client, table, rows)
+        self._keys = IdempotencyKeys(self._items, self.get)
         self._slots = DynamoSlots(client, table, at_once)
         self._rates = DynamoRates(client, table)
-        self.payloads = DynamoPayloads(client, table)
         self._tracebacks = DynamoTracebacks(client, table)
-        self._batches = DynamoBatches(client, table, self._item, self.payloads)
-        self._debounce = DynamoDebounceKeys(client, table, self.get, self._item, self.payloads)
+        self._batches = DynamoBatches(self._items, self.payloads)
+        self._debounce = DebounceKeys(self._items, self.get)
 
     get_rows = delegate("_queries", DynamoQueries.get_rows)
     by_correlation = delegate("_queries", DynamoQueries.by_correlation)
@@ -141,12 +142,13 @@ class DynamoStore(RowChanges):
     reserve_start = delegate("_rates", DynamoRates.reserve_start)
     next_start = delegate("_rates", DynamoRates.next_start)
 
-    first_of_key = delegate("_keys", DynamoIdempotencyKeys.first)
-    remove_key = delegate("_keys", DynamoIdempotencyKeys.remove_key)
+    put_once = delegate("_keys", IdempotencyKeys.put_once)
+    first_of_key = delegate("_keys", IdempotencyKeys.first_of_key)
+    remove_key = delegate("_keys", IdempotencyKeys.remove_key)
 
-    find_debounced = delegate("_debounce", DynamoDebounceKeys.find_debounced)
-    put_debounced = delegate("_debounce", DynamoDebounceKeys.put_debounced)
-    coalesce = delegate("_debounce", DynamoDebounceKeys.coalesce)
+    find_debounced = delegate("_debounce", DebounceKeys.find_debounced)
+    put_debounced = delegate("_debounce", DebounceKeys.put_debounced)
+    coalesce = delegate("_debounce", DebounceKeys.coalesce)
 
     put_traceback = delegate("_tracebacks", DynamoTracebacks.put_traceback)
     tracebacks = delegate("_tracebacks", DynamoTracebacks.tracebacks)
@@ -162,18 +164,6 @@ class DynamoStore(RowChanges):
             self.payloads.put(action)
         self._put_row(action)
 
-    def put_once(self, action: Action, terms: KeyTerms) -> Action:
-        """Write an offloaded payload only if the key permits the row.
-
-        A repeated call would leave the payload behind.
-        """
-        if action.payload_offloaded:
-            first = self._keys.first(action, terms)
-            if first is not None:
-                return first
-            self.payloads.put(action)
-        return self._keys.put(action, terms)
-
     def _put_row(self, action: Action) -> None:
         """Put a row. An existing one is the same action, because an id is unique."""
         item, condition = self._item(action), conditions.ROW_IS_ABSENT
@@ -188,8 +178,8 @@ class DynamoStore(RowChanges):
         (one_by_one if len(rows) == 1 else self._at_once)(self.put, rows)
 
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
-        row = put(self._table.name, self._item(action), ConditionExpression=conditions.ROW_IS_ABSENT)
-        entries = [row] if terms is None else [self._keys.entry(action, terms), row]
+        row = self._items.entry(RowPut(action))
+        entries = [row] if terms is None else [self._items.entry(taking(action, terms)), row]
         if not action.payload_offloaded:
             return tuple(entries)
         return (self.payloads.entry(action), *entries)
@@ -234,12 +224,8 @@ class DynamoStore(RowChanges):
             return False
         return True
 
-    def redrive(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
-        after = transition.redriven(row, due_at, due_shard_of(row.id, len(self.due_shards)), by=by, at=at)
-        if row.idempotency_key is None:
-            return self.swap(row, after, redrivable(row))
-        outcome = self._keys.take_again(row, conditions.swap(row, after, redrivable(row)), at)
-        return self.payloads.keeping(applied_if_mine(outcome, row, after, redrivable(row)))
+    def retaken(self, row: Action, after: Action, at: datetime) -> Applied | Rejected:
+        return self.payloads.keeping(self._keys.redrive(row, after, at))
 
     def swap(self, read: Action, after: Action, guard: Guard) -> Applied | Rejected:
         if read.status is not guard.status:

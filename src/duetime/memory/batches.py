@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping
-from datetime import datetime
 
-from duetime.memory.keyed_items import MemoryItems
+from duetime.memory.keyed_items import MemoryItems, OnWrite
 from duetime.memory.table import DueKey, MemoryTable
-from duetime.model.action import Action
 from duetime.model.batch import COUNTING_SHARD, ActionBatch, BatchRef, MemberStatus
-from duetime.ports.batches import Batches, batch_put, ref_of
-from duetime.ports.keyed_items import IS_NEW, Fields, Kind
+from duetime.ports.batches import BATCH, Batches, ref_of
+from duetime.ports.keyed_items import Fields, Kind
 
 
 class MemoryBatches(Batches):
@@ -20,20 +18,9 @@ class MemoryBatches(Batches):
     See `duetime.ports.actions.ActionStore`.
     """
 
-    def __init__(self, table: MemoryTable, on_write: Callable[[BatchRef], None]) -> None:
-        self._table, self._on_write = table, on_write
-        self._stored = MemoryItems(self._written, table.lock)
-        super().__init__(self._stored)
-
-    def open_batch(self, batch: ActionBatch, completion: Action | None) -> ActionBatch:
-        with self._table.lock:
-            present = self.find_batch(batch.ref)
-            if present is not None:
-                return present
-            if completion is not None:
-                self._table.write(None, completion)
-            self._stored.write(batch_put(batch, guard=IS_NEW))
-            return batch
+    def __init__(self, items: MemoryItems, table: MemoryTable) -> None:
+        super().__init__(items)
+        self._table = table
 
     def member_statuses(
         self, batch: ActionBatch, shard: str, start: int, stop: int
@@ -43,18 +30,22 @@ class MemoryBatches(Batches):
             rows = {number: self._table.get(batch.member(number)) for number in range(first, stop, 16)}
         return {number: MemberStatus.from_row(row) for number, row in rows.items() if row is not None}
 
-    def remove_expired(self, now: datetime) -> None:
-        """Remove the batches that have expired."""
-        self._stored.remove_expired(now)
 
-    def _written(self, _kind: Kind, old: Fields | None, new: Fields | None) -> None:
-        entries = self._table.due_index[COUNTING_SHARD]
+def index_batches(table: MemoryTable, on_batch: Callable[[BatchRef], None]) -> OnWrite:
+    """Return what receives the writes of a table's items: it keeps its batches in the due index."""
+
+    def written(kind: Kind, old: Fields | None, new: Fields | None) -> None:
+        if kind is not BATCH:
+            return
+        entries = table.due_index[COUNTING_SHARD]
         if old is not None and "due_shard" in old:
             del entries[bisect_left(entries, _entry(old))]
         if new is not None:
             if "due_shard" in new:
                 insort(entries, _entry(new))
-            self._on_write(ref_of(new))
+            on_batch(ref_of(new))
+
+    return written
 
 
 def _entry(item: Fields) -> DueKey:

@@ -6,9 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from threading import RLock
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from duetime.memory.table import MemoryTable
 from duetime.ports.keyed_items import (
+    AnyWrite,
     Fields,
     Key,
     Kind,
@@ -16,7 +18,6 @@ from duetime.ports.keyed_items import (
     Page,
     Query,
     Write,
-    holds,
     nothing,
     of_sort_keys,
 )
@@ -28,12 +29,17 @@ OnWrite = Callable[[Kind, Fields | None, Fields | None], None]
 class MemoryItems:
     """Items in dictionaries. `on_write` receives the kind of each write, and the item before and after it.
 
+    `rows` has the rows that their writes change too.
+
     See `duetime.ports.keyed_items.Items`.
     """
 
-    def __init__(self, on_write: OnWrite = lambda _kind, _old, _new: None, lock: RLock | None = None) -> None:
+    def __init__(
+        self, on_write: OnWrite = lambda _kind, _old, _new: None, rows: MemoryTable | None = None
+    ) -> None:
         self.partitions = defaultdict[str, dict[str, Fields]](dict)
-        self._lock, self._on_write = lock or RLock(), on_write
+        self._rows, self._on_write = rows, on_write
+        self._lock = RLock() if rows is None else rows.lock
 
     def get(
         self,
@@ -61,19 +67,21 @@ class MemoryItems:
         shown = found[: query.limit]
         return Page([*map(read, shown)], shown[-1]["sk"] if len(found) > len(shown) else None)
 
-    def write(self, *writes: Write, tries: int = 6, counts_once: bool = False) -> Outcome:
+    def write(self, *writes: AnyWrite, tries: int = 6, counts_once: bool = False) -> Outcome:
         del tries, counts_once
         with self._lock:
-            items = [self.partitions[write.key.partition].get(write.key.sort) for write in writes]
-            before = {position: item or {} for position, item in enumerate(items)}
-            rejected = {at: item for at, item in before.items() if not holds(writes[at].guard, item)}
+            before = [self._stored(write) for write in writes]
+            rejected = {
+                at: before[at] or {} for at, write in enumerate(writes) if not write.holds(before[at])
+            }
             if rejected:
                 return Outcome(is_written=False, items=rejected)
-            after = [write.after(before[position]) for position, write in enumerate(writes)]
-            for write, item in zip(writes, after, strict=True):
-                self._replace(write.key, item)
-            for write, old, new in zip(writes, items, after, strict=True):
-                self._on_write(write.kind, old, new)
+            after: list[Any] = [write.after(old) for write, old in zip(writes, before, strict=True)]
+            for write, old, new in zip(writes, before, after, strict=True):
+                self._replace(write, old, new)
+            for write, old, new in zip(writes, before, after, strict=True):
+                if isinstance(write, Write):
+                    self._on_write(write.kind, old, new)
             return Outcome(is_written=True, items={at: item for at, item in enumerate(after) if item})
 
     def remove_expired(self, now: datetime) -> None:
@@ -83,8 +91,16 @@ class MemoryItems:
                 for sort in [sort for sort, item in part.items() if "ttl" in item and item["ttl"] <= now]:
                     del part[sort]
 
-    def _replace(self, key: Key, item: Fields | None) -> None:
-        if item is None:
-            self.partitions[key.partition].pop(key.sort, None)
+    def _stored(self, write: AnyWrite) -> Any:
+        if isinstance(write, Write):
+            return self.partitions[write.key.partition].get(write.key.sort)
+        return self._rows and self._rows.get(write.ref)
+
+    def _replace(self, write: AnyWrite, old: Any, new: Any) -> None:
+        if not isinstance(write, Write):
+            if self._rows is not None and new is not old:
+                self._rows.write(old, new)
+        elif new is None:
+            self.partitions[write.key.partition].pop(write.key.sort, None)
         else:
-            self.partitions[key.partition][key.sort] = item
+            self.partitions[write.key.partition][write.key.sort] = new

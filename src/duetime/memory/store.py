@@ -9,19 +9,16 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from duetime.errors import Unsupported
 from duetime.ids import ActionId
-from duetime.memory.batches import MemoryBatches
-from duetime.memory.debounce import MemoryDebounceKeys
-from duetime.memory.keys import MemoryIdempotencyKeys
+from duetime.memory.batches import MemoryBatches, index_batches
+from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.queries import MemoryQueries
 from duetime.memory.rates import MemoryRates
 from duetime.memory.slots import MemorySlots
 from duetime.memory.table import MemoryTable
-from duetime.model import transition
 from duetime.model.action import KEPT_ATTEMPTS, Action, ActionRef
 from duetime.model.attempt_traceback import AttemptTraceback
 from duetime.model.batch import BatchRef
@@ -36,7 +33,8 @@ from duetime.model.lease import (
     SettleResult,
 )
 from duetime.model.quick_fields import with_fields
-from duetime.model.swap import Guard, applied_if_mine, changes, redrivable
+from duetime.model.swap import Guard, applied_if_mine, changes
+from duetime.ports.action_keys import DebounceKeys, IdempotencyKeys
 from duetime.ports.changes import RowChanges
 from duetime.ports.delegate import delegate
 from duetime.settings import DUE_SHARDS
@@ -98,14 +96,10 @@ class MemoryStore(RowChanges):
     ) -> None:
         self.table = table = MemoryTable(due_shards, on_change)
         self.lock, self.due_shards, self._rows = table.lock, table.due_shards, table.by_ref
-        self.debounce = MemoryDebounceKeys(table)
-        self.keys, self.slots, self.queries = (
-            MemoryIdempotencyKeys(table),
-            MemorySlots(table),
-            MemoryQueries(table),
-        )
-        self.rates = MemoryRates(table)
-        self.by_name = MemoryBatches(table, on_batch)
+        self.items = items = MemoryItems(index_batches(table, on_batch), table)
+        self.keys, self.debounce = IdempotencyKeys(items, table.get), DebounceKeys(items, table.get)
+        self.slots, self.queries, self.rates = MemorySlots(table), MemoryQueries(table), MemoryRates(table)
+        self.by_name = MemoryBatches(items, table)
         self.by_attempt = MemoryTracebacks()
 
     get = delegate("table", MemoryTable.get)
@@ -125,13 +119,13 @@ class MemoryStore(RowChanges):
     occurrences = delegate("queries", MemoryQueries.occurrences)
     due = delegate("queries", MemoryQueries.due)
 
-    put_once = delegate("keys", MemoryIdempotencyKeys.put_once)
-    first_of_key = delegate("keys", MemoryIdempotencyKeys.first)
-    remove_key = delegate("keys", MemoryIdempotencyKeys.remove_key)
+    put_once = delegate("keys", IdempotencyKeys.put_once)
+    first_of_key = delegate("keys", IdempotencyKeys.first_of_key)
+    remove_key = delegate("keys", IdempotencyKeys.remove_key)
 
-    find_debounced = delegate("debounce", MemoryDebounceKeys.find_debounced)
-    put_debounced = delegate("debounce", MemoryDebounceKeys.put_debounced)
-    coalesce = delegate("debounce", MemoryDebounceKeys.coalesce)
+    find_debounced = delegate("debounce", DebounceKeys.find_debounced)
+    put_debounced = delegate("debounce", DebounceKeys.put_debounced)
+    coalesce = delegate("debounce", DebounceKeys.coalesce)
 
     key_slots = delegate("slots", MemorySlots.key_slots)
     take_slot = delegate("slots", MemorySlots.take_slot)
@@ -161,9 +155,11 @@ class MemoryStore(RowChanges):
         """Remove the rows that have expired, and their keys."""
         with self.lock:
             for row in self.table.remove_expired(now):
-                self.debounce.forget(row)
-                self.remove_key(row.ref, row.idempotency_key or "")
-            self.by_name.remove_expired(now)
+                if row.debounce_key is not None:
+                    self.debounce.forget(row)
+                if row.idempotency_key is not None:
+                    self.remove_key(row.ref, row.idempotency_key)
+            self.items.remove_expired(now)
             self.by_attempt.remove_expired(now)
 
     def put(self, action: Action) -> None:
@@ -219,10 +215,8 @@ class MemoryStore(RowChanges):
             self.write(row, replace(row, is_awaited=True, followers=followers))
             return True
 
-    def redrive(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
-        after = transition.redriven(row, due_at, row.due_shard, by=by, at=at)
-        outcome = self.keys.take_again(row, at, partial(self.swap, row, after, redrivable(row)))
-        return applied_if_mine(outcome, row, after, redrivable(row))
+    def retaken(self, row: Action, after: Action, at: datetime) -> Applied | Rejected:
+        return self.keys.redrive(row, after, at)
 
     def remove_payload(self, ref: ActionRef) -> None:
         """Do nothing: a payload in memory is part of its row."""

@@ -18,13 +18,15 @@ from duetime.model.backfill import (
     BackfillRef,
     BackfillState,
 )
-from duetime.model.job import JobRef, maintenance_shard_of
+from duetime.model.job import Job, JobRef, maintenance_shard_of
+from duetime.ports import job_state
 from duetime.ports.job_state import job_ref
 from duetime.ports.keyed_items import (
     COUNT_LIMIT,
     EXACT_INSTANT,
     FLAG,
     INSTANT,
+    IS_NEW,
     NUMBER,
     TEXT,
     Fields,
@@ -75,6 +77,14 @@ BACKFILL = Kind(
 
 class Backfills(Keyed):
     """The backfills of jobs: see `duetime.ports.jobs.JobStore`."""
+
+    def begin_backfill(self, job: Job, backfill: Backfill) -> bool:
+        """Add a backfill, and increase its job's revision, if that is as read; a repeat returns True."""
+        writes = backfill_put(backfill, guard=IS_NEW), job_state.next_revision(job)
+        if self._items.write(*writes).is_written:
+            return True
+        present, begun = self.find_backfill(backfill.ref), (backfill.begun_at, backfill.begun_by)
+        return present is not None and (present.begun_at, present.begun_by) == begun
 
     def find_backfill(self, ref: BackfillRef) -> Backfill | None:
         """Return a backfill, or None. By a query, for the roles of jobs have no right on single items."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from duetime import ids
 from duetime.ids import SEPARATOR, ActionId, TenantId
+from duetime.model.action import Action
 from duetime.model.batch import (
     COUNTED_AT,
     COUNTING_SHARD,
@@ -24,8 +25,10 @@ from duetime.ports.actions import BatchPage
 from duetime.ports.keyed_items import (
     COUNT_LIMIT,
     EXACT_INSTANT,
+    IS_NEW,
     NUMBER,
     TEXT,
+    Conflict,
     Fields,
     Form,
     Guard,
@@ -37,6 +40,7 @@ from duetime.ports.keyed_items import (
     read_strictly,
     unread,
 )
+from duetime.ports.row_writes import RowPut
 
 _MOST_FOLLOWERS = 1_000
 
@@ -73,6 +77,16 @@ BATCH = Kind(
 
 class Batches(Keyed):
     """The batches of tenants: see `duetime.ports.actions.ActionStore`."""
+
+    def open_batch(self, batch: ActionBatch, completion: Action | None) -> ActionBatch:
+        """Add a batch and its completion action; return the present batch of this name instead."""
+        rows = [] if completion is None else [RowPut(completion)]
+        if self._items.write(batch_put(batch, guard=IS_NEW), *rows).is_written:
+            return batch
+        present = self.find_batch(batch.ref)
+        if present is None:
+            raise Conflict("The actions table", f"batch {batch.name!r} changed while it was opened")
+        return present
 
     def find_batch(self, ref: BatchRef) -> ActionBatch | None:
         """Return a batch, or None if there is none."""

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from duetime.ids import due_shard_of
 from duetime.model import transition
 from duetime.model.action import Action, SkipReason
 from duetime.model.hand_over import HandOverTerms, Progress
@@ -32,6 +34,7 @@ from duetime.model.swap import (
     WITH_ITS_WORKER,
     Guard,
     claimable,
+    redrivable,
     settleable,
 )
 
@@ -39,11 +42,17 @@ from duetime.model.swap import (
 class RowChanges:
     """Changes over the `swap` of a back end."""
 
+    due_shards: Sequence[str]
+
     def swap(self, read: Action, after: Action, guard: Guard) -> Applied | Rejected:
         """Write the fields in which `after` differs from `read`, if the stored row satisfies the guard.
 
         One write, and no read. A change whose response was lost is recognised as applied.
         """
+        raise NotImplementedError
+
+    def retaken(self, row: Action, after: Action, at: datetime) -> Applied | Rejected:
+        """Redrive a row that takes its idempotency key again."""
         raise NotImplementedError
 
     def with_payload(self, row: Action) -> Action:
@@ -115,6 +124,13 @@ class RowChanges:
         return self.swap(row, after, PENDING_AS_READ)
 
     release = end_pending
+
+    def redrive(self, row: Action, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
+        shard = due_shard_of(row.id, len(self.due_shards))
+        after = transition.redriven(row, due_at, shard, by=by, at=at)
+        if row.idempotency_key is None:
+            return self.swap(row, after, redrivable(row))
+        return self.retaken(row, after, at)
 
     def dismiss(self, row: Action, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
         return self.swap(row, transition.dismissed(row, reason, by=by, at=at), DEAD_LETTER_AS_READ)

@@ -13,11 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from duetime import instant
 from duetime.clock import PAUSES, Clock
 from duetime.errors import BackendUnavailable, DuetimeError, InvalidTime, UnreadableRow
+
+if TYPE_CHECKING:
+    from duetime.model.action import Action
+    from duetime.ports.row_writes import RowWrite
 
 T = TypeVar("T")
 
@@ -209,8 +213,13 @@ class Write:
     is_removal: bool = False
     is_returned: bool = False
 
-    def after(self, item: Fields) -> Fields | None:
+    def holds(self, item: Fields | None) -> bool:
+        """Return whether the stored item satisfies the guard."""
+        return holds(self.guard, item or {})
+
+    def after(self, item: Fields | None) -> Fields | None:
         """Return the item after the write; None if there is none."""
+        item = item or {}
         if self.is_removal:
             return None
         fields = {**item, **self.sets} if self.put is None else {**self.put}
@@ -221,6 +230,9 @@ class Write:
             "sk": self.key.sort,
             **{name: value for name, value in fields.items() if value is not None},
         }
+
+
+AnyWrite: TypeAlias = "Write | RowWrite"
 
 
 def read_strictly(read: Callable[[Fields], T], item: Fields) -> T:
@@ -242,13 +254,15 @@ class Outcome:
     Attributes:
         is_written: whether all were made; otherwise none was.
         items: by the position of a write, the item that its guard rejected, empty if there is none; of a
-            write that `is_returned`, the item after it.
+            write that `is_returned`, the item after it. Rows are as the back end stores them.
         was_repeated: the request was sent more than once, so an earlier copy may have changed the item.
+        to_row: reads a row that the back end stores.
     """
 
     is_written: bool
-    items: Mapping[int, Fields]
+    items: Mapping[int, Any]
     was_repeated: bool = False
+    to_row: Callable[[Any], Action] = lambda row: row
 
     def read(self, read: Callable[[Fields], T], position: int = 0) -> T | None:
         """Return what `read` makes of the item of a write; None if there is none.
@@ -258,6 +272,15 @@ class Outcome:
         """
         item = self.items.get(position)
         return read_strictly(read, item) if item else None
+
+    def row(self, position: int = 0) -> Action | None:
+        """Return the row that the guard of a write rejected; None if there is none.
+
+        Raises:
+            UnreadableRow: it is damaged.
+        """
+        stored = self.items.get(position)
+        return self.to_row(stored) if stored else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,11 +364,11 @@ class Items(Protocol):
     def page(self, query: Query, read: Callable[[Fields], T]) -> Page[T]:
         """Return one page of a query. A short page need not be the last."""
 
-    def write(self, *writes: Write, tries: int = 6, counts_once: bool = False) -> Outcome:
+    def write(self, *writes: AnyWrite, tries: int = 6, counts_once: bool = False) -> Outcome:
         """Make all writes, if all their guards hold, or none.
 
         Args:
-            writes: of different items.
+            writes: of different items, and of rows.
             tries: how often a write is attempted that meets another one.
             counts_once: whether a request that is sent twice must count once; it then costs twice as much.
 
