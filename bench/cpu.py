@@ -21,7 +21,7 @@ from bench.result import Result, ratio_at_most
 from bench.stand import CALLER, TENANT
 from bench.stubs import serving, stubbed_client
 from duetime import Payload, Scheduler
-from duetime.aws.at_once import in_threads
+from duetime.ports.at_once import in_threads
 from duetime.aws.clients import PATIENT
 from duetime.aws.conditions import ROW_IS_ABSENT
 from duetime.aws.direct_puts import direct_puts

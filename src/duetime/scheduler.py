@@ -160,7 +160,7 @@ class Scheduler:
 
         Args:
             client: of DynamoDB.
-            at_once: makes the calls of a bulk, see `duetime.aws.at_once`; by default one by one.
+            at_once: makes the calls of a bulk, see `duetime.ports.at_once`; by default one by one.
             sqs: of SQS, to redrive undelivered inputs.
             tenant_id: see `from_env`, as for `actor` and `sees_system`.
             actor: see `from_env`.

@@ -12,6 +12,7 @@ from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef, Status
 from duetime.model.lease import Applied, LeaseHeld, Renewed, SettleResult
+from duetime.model.swap import redrivable
 from duetime.ports.actions import Page
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.keyed_items import EXISTS
@@ -109,7 +110,7 @@ class Racy(MemoryStore):
 
 class Timely(MemoryStore):
     def put_once(self, action, terms):
-        held = self.keys.by_key.get((action.tenant_id, action.idempotency_key))
+        held = self.keys._held(action)
         if held is not None and held.until <= terms.now:
             self.remove_key(replace(action, id=held.action_id).ref, action.idempotency_key)
         return super().put_once(action, terms)
@@ -126,7 +127,7 @@ class Undiscerning(MemoryStore):
 class Keyless(MemoryStore):
     def __init__(self):
         super().__init__()
-        self.keys.take_again = lambda _ref, _at, redrive: redrive()
+        self.keys.redrive = lambda row, after, _at: self.swap(row, after, redrivable(row))
 
 
 class Boundless(MemoryStore):
@@ -137,7 +138,7 @@ class Boundless(MemoryStore):
 class Slotless(MemoryStore):
     def take_slot(self, row, slots, at):
         taken = super().take_slot(row, slots, at)
-        self.slots.by_key.clear()
+        self.items.partitions.clear()
         return taken
 
 

@@ -10,7 +10,6 @@ import pytest
 from moto import mock_aws
 
 from duetime import instant
-from duetime.aws.at_once import AtOnce, one_by_one
 from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.keys import row_key
 from duetime.aws.store import DynamoStore
@@ -21,6 +20,7 @@ from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef
 from duetime.ports.actions import ActionStore
+from duetime.ports.at_once import AtOnce, one_by_one
 from duetime.ports.jobs import JobStore
 from duetime.settings import DUE_SHARDS
 from duetime.sqlite.database import Database

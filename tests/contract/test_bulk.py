@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from duetime.aws.at_once import in_threads
 from duetime.errors import BackendUnavailable
 from duetime.model.action import Status
+from duetime.ports.at_once import in_threads
 from duetime_contract.scheduling import LARGE
 from duetime_contract.specimens import claim, end, fresh
 

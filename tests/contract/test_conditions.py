@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 import pytest
 
 from duetime.aws import conditions, damaged_leases
-from duetime.aws import slot_conditions as slot_changes
 from duetime.aws.conditions import swap
 from duetime.aws.faults import ConditionFailed, TransactionFailed
 from duetime.aws.items import checkpoint_entry, to_epoch, to_item, to_payload_item
 from duetime.aws.job_items import at, holder, job_key, to_state
 from duetime.aws.keyed_items import DynamoItems
-from duetime.aws.keys import Item, payload_key, slots_key
+from duetime.aws.keyed_items import stored as stored_item
+from duetime.aws.keys import Item, payload_key
 from duetime.aws.payloads import DynamoPayloads
 from duetime.aws.restored_rows import RestoredRows, free_lock
-from duetime.aws.slot_items import holders_entry, line_entry, time_to_live
 from duetime.aws.tenant_items import forget_in_job
 from duetime.aws.transactions import update, write
 from duetime.clock import SystemClock
@@ -32,7 +31,6 @@ from duetime.model.batch import ActionBatch
 from duetime.model.checkpoint import Checkpoint
 from duetime.model.debounce import coalesced
 from duetime.model.hand_over import HandOverTerms, Progress
-from duetime.model.idempotency import HeldKey, KeyTerms
 from duetime.model.slots import MOST_WAITING, KeySlots, SlotMove
 from duetime.model.swap import PENDING_AS_READ as PENDING_GUARD
 from duetime.model.swap import redrivable
@@ -41,6 +39,11 @@ from duetime.ports.actions import DamagedRow
 from duetime.ports.job_state import STATE
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.keyed_items import Key, Write
+from duetime.ports.row_writes import RowIsOver, RowStillDead
+from duetime.ports.slots import SLOTS, key_of
+from duetime.ports.slots import moved as moved_slots
+from duetime.ports.slots import take as take_slot
+from duetime.ports.slots import wait as wait_for_slot
 from duetime_contract.job_specimens import ended, nightly, occurrence, taking
 from duetime_contract.specimens import (
     CALLER,
@@ -272,7 +275,7 @@ OF_ACTIONS = {
         ),
     ),
     "a dead run is still dead": Table(
-        damaged_leases.still_dead(RUN),
+        damaged_leases.still_dead(RowStillDead(RUN.ref, RUN)),
         to_item(RUN),
         (),
         (
@@ -283,7 +286,7 @@ OF_ACTIONS = {
         ),
     ),
     "a failed holder has still failed": Table(
-        damaged_leases.still_dead(FAILED),
+        damaged_leases.still_dead(RowStillDead(FAILED.ref, FAILED)),
         to_item(FAILED),
         (),
         (*statuses(Status.FAILED), *around("fence", FAILED.fence)),
@@ -428,36 +431,35 @@ def slots(holders, *waiting):
 
 
 def line(*rows):
-    return {"waiting": {"L": [line_entry(row.id) for row in rows]}}
+    return stored_item(SLOTS, {"waiting": [row.id for row in rows]})
 
 
 def held(*rows, token=TOKEN):
     """Return rows as holders; the first one has that token."""
     first, *others = rows
-    return {"holders": holders_entry({first.id: token} | {row.id: row.fence for row in others})}
+    return stored_item(SLOTS, {"holders": {first.id: token} | {row.id: row.fence for row in others}})
 
 
 def item_of(read):
-    item = slots_key(read.tenant_id, read.key) | {"ttl": time_to_live(read.taken_at)}
-    item |= {"holders": holders_entry(read.holders)} if read.holders else {}
-    entries = [line_entry(action_id) for action_id in read.waiting]
-    item |= {"waiting": {"L": entries}} if entries else {}
-    return item | (MARKED if read.has_tail else {})
+    place = key_of(read.tenant_id, read.key)
+    fields = {"pk": place.partition, "sk": place.sort, "ttl": read.taken_at}
+    lists = {"holders": read.holders, "waiting": read.waiting, "tail": read.has_tail}
+    return stored_item(SLOTS, fields | {name: value for name, value in lists.items() if value})
 
 
 def take(row, read, *, accepts, rejects):
-    return Table(slot_changes.take(row, read, NOON), item_of(read), accepts, rejects)
+    return Table(take_slot(row, read, NOON), item_of(read), accepts, rejects)
 
 
 def moved(read, *, accepts=(), rejects, **move):
-    change = slot_changes.moved(SlotMove(before=read, at=NOON + HOUR, **move))
+    change = moved_slots(SlotMove(before=read, at=NOON + HOUR, **move))
     return Table(change, item_of(read), accepts, rejects)
 
 
 FULL_LINE = {"waiting": {"L": [{"S": str(number)} for number in range(MOST_WAITING)]}}
 ROOM_IN_LINE = {"waiting": {"L": FULL_LINE["waiting"]["L"][1:]}}
 MARKED = {"tail": {"BOOL": True}}
-NONE_HELD = {"holders": holders_entry({})}
+NONE_HELD = {"holders": {"M": {}}}
 ANOTHER_TOKEN = (held(ONE, token=2), held(ONE, token=4))
 OF_SLOTS = {
     "take the first slot": take(
@@ -506,7 +508,7 @@ OF_SLOTS = {
         rejects=(held(ONE, token=4), held(ONE, token=5), held(TWO), {"holders": None}),
     ),
     "wait": Table(
-        slot_changes.wait(ONE),
+        wait_for_slot(ONE, slots({TWO: 4, NEXT: 5})),
         item_of(slots({TWO: 4, NEXT: 5})),
         (line(), ROOM_IN_LINE, held(TWO, NEXT, LATER)),
         (held(TWO), NONE_HELD, {"holders": None}, FULL_LINE, MARKED),
@@ -675,23 +677,18 @@ def test_a_tail_keeps_an_action_that_has_joined_again(table):
 
 
 def test_a_holder_whose_row_is_gone_is_still_dead_only_while_no_row_is_there(table):
-    gone = damaged_leases.still_dead(None)
+    gone = damaged_leases.still_dead(RowStillDead(RUN.ref, None))
     assert holds(table.client, table.name, gone, {})
     assert not holds(table.client, table.name, gone, to_item(RUN))
 
 
 @pytest.mark.parametrize("status", [*Status, None])
 def test_a_key_is_taken_from_an_action_that_is_final_or_gone(table, status):
-    store, former, following = table.store(), *(replace(fresh(STORE), idempotency_key="k") for _ in "ab")
+    store, former = table.store(), replace(fresh(STORE), idempotency_key="k")
     if status is not None:
         store.put(replace(former, status=status))
-    held = HeldKey.for_action(former, NOON)
-    *_, check_of_the_former = store._keys._taking(following, KeyTerms(NOON, EXPIRY), held)
-    if status is None or status.is_final:
-        write(table.client, [check_of_the_former])
-    else:
-        with pytest.raises(TransactionFailed):
-            write(table.client, [check_of_the_former])
+    is_over = DynamoItems(table.client, table.name).write(RowIsOver(former.ref)).is_written
+    assert is_over == (status is None or status.is_final)
 
 
 def test_a_row_that_is_there_is_not_put_again(table):

@@ -8,14 +8,14 @@ from random import Random
 import pytest
 from botocore.exceptions import ClientError
 
-from duetime.aws.keyed_items import DynamoItems
-from duetime.aws.keys import rate_key
+from duetime.aws.keyed_items import DynamoItems, item_key
 from duetime.errors import BackendUnavailable, Unsupported
 from duetime.jobs.trusted_reading import KnownLimits
 from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.store import MemoryStore
 from duetime.model.active_region import TRUSTED
 from duetime.model.rate_limit import STRICTEST, RateBucket, RateLimit
+from duetime.ports import rates
 from duetime.ports.rate_limits import NoSetLimits, SetLimits
 from duetime.testing import TurnedClock
 from duetime_contract import SetLimitsContract
@@ -181,7 +181,9 @@ def test_a_call_whose_item_expires_between_its_read_and_its_write_counts_as_the_
     store, model = any_table.store(client), MemoryStore()
     step = Step(Random(1), pace, NOON, [kind])  # noqa: S311 - one kind, any of its instants
     step(store)
-    client.then = lambda: any_table.client.delete_item(TableName=any_table.name, Key=rate_key(BUCKET))
+    client.then = lambda: any_table.client.delete_item(
+        TableName=any_table.name, Key=item_key(rates._key(BUCKET))
+    )
     repeated = [step] * 4
     assert [one(store) for one in repeated] == [one(model) for one in repeated]
 

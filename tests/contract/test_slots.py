@@ -7,12 +7,14 @@ import pytest
 from botocore.exceptions import ClientError
 
 from bench.units import item_size
-from duetime.aws.keys import row_key, slots_key
+from duetime.aws.keyed_items import item_key
+from duetime.aws.keys import row_key
 from duetime.errors import BackendUnavailable, UnreadableRow
 from duetime.model.action import Status
 from duetime.model.lease import Claimed, LeaseHeld, SettleResult
 from duetime.model.slots import MOST_WAITING
 from duetime.model.transition import started
+from duetime.ports.slots import key_of
 from duetime_contract.slots import (
     KEY,
     holders,
@@ -42,9 +44,9 @@ def steady(table):
 
 
 def item(table):
-    return table.client.get_item(TableName=table.name, Key=slots_key(ACME, KEY), ConsistentRead=True).get(
-        "Item"
-    )
+    return table.client.get_item(
+        TableName=table.name, Key=item_key(key_of(ACME, KEY)), ConsistentRead=True
+    ).get("Item")
 
 
 class CancellingClient:

@@ -49,19 +49,6 @@ def test_a_counter_that_has_begun_takes_nothing_from_former_ones():
     assert RateCounters(started=1, former=former).carried(FAST, NOW) == 0
 
 
-def test_each_start_moves_the_counters_by_an_interval_from_now_or_from_the_end_of_the_line():
-    pace, former = Pace(2 * SECOND, 4 * SECOND), ((1, 2),)
-    first = RateCounters(former=former).after_start(pace, NOW, is_reserved=False)
-    assert first == RateCounters(NOW + 2 * SECOND, NOW + 2 * SECOND, former)
-    second = first.after_start(pace, NOW + SECOND, is_reserved=False)
-    assert second == RateCounters(NOW + 4 * SECOND, NOW + 4 * SECOND, former)
-    reserved = second.after_reservation(pace, NOW)
-    assert reserved == RateCounters(NOW + 4 * SECOND, NOW + 6 * SECOND, former)
-    assert reserved.after_start(pace, NOW, is_reserved=True) == RateCounters(
-        NOW + 6 * SECOND, NOW + 6 * SECOND, former
-    )
-
-
 def test_a_run_with_an_instant_of_its_own_waits_for_no_others():
     pace = Pace(2 * SECOND, 4 * SECOND)
     counters = RateCounters(started=NOW, reserved=NOW + 20 * SECOND)
@@ -70,7 +57,6 @@ def test_a_run_with_an_instant_of_its_own_waits_for_no_others():
     assert counters.next_free(pace, NOW) == NOW + 16 * SECOND
     assert counters.next_free(pace, NOW + 30 * SECOND) == NOW + 30 * SECOND
     ahead = RateCounters(started=NOW + 20 * SECOND, reserved=NOW)
-    assert ahead.after_reservation(pace, NOW).reserved == NOW + 22 * SECOND
     assert ahead.next_free(pace, NOW) == NOW + 16 * SECOND
 
 

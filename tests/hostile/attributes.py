@@ -2,9 +2,6 @@
 
 from dataclasses import fields, replace
 
-from duetime.aws import slot_conditions
-from duetime.aws.debounce import DynamoDebounceKeys
-from duetime.aws.idempotency import DynamoIdempotencyKeys
 from duetime.aws.items import to_item, to_payload_item
 from duetime.aws.job_history_items import to_replaced, to_span
 from duetime.aws.job_items import to_definition, to_state
@@ -13,11 +10,11 @@ from duetime.memory.store import MemoryStore
 from duetime.model.action import Action, Attempt, Ending, SkipReason, Status
 from duetime.model.batch import ActionBatch
 from duetime.model.checkpoint import Checkpoint
-from duetime.model.idempotency import KeyTerms
 from duetime.model.job import Job, JobSpan, SpanKind, current_definition
 from duetime.model.run_stats import RunStats
-from duetime.model.slots import KeySlots
+from duetime.ports.action_keys import DEBOUNCE_KEY, IDEMPOTENCY_KEY
 from duetime.ports.batches import batch_put
+from duetime.ports.slots import SLOTS, TAIL
 from duetime_contract.job_specimens import OPERATED, nightly
 from duetime_contract.specimens import ACME, EXPIRY, NOON, POLICY, fresh
 
@@ -139,17 +136,11 @@ def of_rows() -> set[str]:
 
 def beside_rows() -> set[str]:
     """Return the attributes of payloads, of idempotency and debounce keys, and of slots."""
-    keys = DynamoIdempotencyKeys(None, "actions", lambda _ref: None, to_item)
-    key = keys.entry(FILLED, KeyTerms(now=NOON, until=EXPIRY))["Put"]["Item"]
-    names = slot_conditions.take(FILLED, KeySlots(ACME, "till"), NOON)["ExpressionAttributeNames"].values()
-    changed = {*names, "holders", "waiting", "tail"}
-    debounce = DynamoDebounceKeys(None, "actions", lambda _ref: None, to_item, None)
-    debounced = debounce._taking(FILLED, None)["Put"]["Item"]
+    kinds = (IDEMPOTENCY_KEY, DEBOUNCE_KEY, SLOTS, TAIL)
     return {
         *to_payload_item(RUN, EXPIRY),
-        *key,
-        *debounced,
-        *changed,
+        *(name for kind in kinds for name in kind.names),
+        "ttl",
         *(batch_put(BATCH, guard=()).after({}) or {}),
     } - KEYS
 

@@ -12,7 +12,8 @@ from duetime import Order, Scheduler, instant
 from duetime.actions.usage_quotas import UsageQuotas
 from duetime.aws import action_store, clients, undelivered_ports, usage_counts
 from duetime.aws.backends import AwsBackends
-from duetime.aws.keys import row_key, slots_key
+from duetime.aws.keyed_items import item_key
+from duetime.aws.keys import row_key
 from duetime.cdk import Duetime
 from duetime.clock import SystemClock
 from duetime.errors import QuotaExceeded
@@ -28,6 +29,7 @@ from duetime.model.manifest import packed
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import Preferences
 from duetime.model.undelivered import UndeliveredKind, request_for
+from duetime.ports.slots import key_of
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from duetime.wakeups import system_jobs
@@ -259,7 +261,7 @@ def take(deployed, row):
     """Play a settle that had to leave its slot behind."""
     boto3.client("dynamodb").update_item(
         TableName=deployed.made.actions_table,
-        Key=slots_key(row.tenant_id, row.concurrency_key),
+        Key=item_key(key_of(row.tenant_id, row.concurrency_key)),
         UpdateExpression="SET holders.#id = :fence",
         ExpressionAttributeNames={"#id": row.id},
         ExpressionAttributeValues={":fence": {"N": "1"}},

@@ -9,11 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from duetime.aws import (
-    conditions,
-    rates,
-    slot_conditions,
-)
+from duetime.aws import conditions
 from duetime.aws.damaged_leases import still_dead
 from duetime.instant import LATEST
 from duetime.memory.store import MemoryStore
@@ -22,14 +18,16 @@ from duetime.model.action import TRANSITIONS, SkipReason, Status
 from duetime.model.checkpoint import Checkpoint
 from duetime.model.debounce import coalesced
 from duetime.model.run_stats import EndedRun
+from duetime.model.slots import KeySlots, SlotMove
 from duetime.model.swap import DEAD_LETTER_AS_READ, MY_RUN, PENDING_AS_READ, Guard, as_it_is
 from duetime.model.transition import fenced_off, handed_over, redriven, released, reported, started
-from duetime.ports import job_state
+from duetime.ports import job_state, slots
 from duetime.ports.action_keys import DEBOUNCE_KEY, IDEMPOTENCY_KEY
 from duetime.ports.backfills import BACKFILL
 from duetime.ports.batches import BATCH
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.keyed_items import AnyOf, Not, Presence, Write
+from duetime.ports.row_writes import RowStillDead
 from duetime_contract.handing_over import HALF, TERMS, completion
 from duetime_contract.job_specimens import nightly, occurrence, taking
 from duetime_contract.specimens import (
@@ -152,7 +150,7 @@ JOB_WRITES = {
     "claim: the first lock after `allow`": [job_state.claim(taking(PLANNED, JOB, unlocked=()))],
     "claim: the dead one's row": [(DEAD, fenced_off(DEAD), as_it_is(DEAD))],
     "claim: a settled one's row": [(ENDED, ENDED, as_it_is(ENDED))],
-    "claim: a removed one's row": [still_dead(None)],
+    "claim: a removed one's row": [still_dead(RowStillDead(DEAD.ref, None))],
     "settle: the unlock": [job_state.count(JOB.ref, item, PLANNED.ref) for item in ENDS],
     "end pending: the unlock": [job_state.unlock(JOB.ref, PLANNED.ref)],
     "end pending: no more waiting": [job_state.stop_waiting(JOB.ref, PLANNED.ref)],
@@ -235,17 +233,35 @@ def test_the_page_names_the_guards_of_backfills_as_the_code_does():
     assert shown == {"IS_NEW", *BACKFILL.guard}
 
 
-def test_the_page_names_the_guards_of_concurrency_keys_as_the_code_does():
-    own = {name for name, text in vars(slot_conditions).items() if name.isupper() and isinstance(text, str)}
-    of_rows = clauses(as_it_is(DEAD)) - {"IS_PROCESSING"} | {"STATUS_IS_AS_READ", "ROW_IS_ABSENT"}
-    shown = {name for cells in table("slots").values() for name in names(cells[0]) | names(cells[1])}
-    assert shown == own - {"SERVICE"} | of_rows
+OTHER, NEXT, LAST = (scheduled(STORE) for _ in range(3))
+FREE, TAKEN = KeySlots(ROW.tenant_id, "till"), KeySlots(ROW.tenant_id, "till", {OTHER.id: 3})
+LINE = replace(TAKEN, waiting=(NEXT.id,), has_tail=True)
+SLOT_WRITES = {
+    "take": slots.take(ROW, TAKEN, NOON),
+    "take the first": slots.take(ROW, FREE, NOON),
+    "take again": slots.take(OTHER, TAKEN, NOON),
+    "wait": slots.wait(ROW, TAKEN),
+    "free": slots.moved(SlotMove(before=TAKEN, freed=OTHER.id, at=NOON)),
+    "pass": slots.moved(
+        SlotMove(before=LINE, freed=OTHER.id, passed=(NEXT,), dropped=frozenset({0}), at=NOON)
+    ),
+    "append": slots.moved(SlotMove(before=LINE, appended=(LAST.id,), at=NOON)),
+    "end the tail": slots.moved(SlotMove(before=LINE, ends_tail=True, at=NOON)),
+}
 
 
-def test_the_page_names_the_guards_of_rate_limits_as_the_code_does():
-    own = {name for name, text in vars(rates).items() if name.isupper() and isinstance(text, str)}
-    shown = {name for cells in table("counters").values() for name in names(cells[0])}
-    assert shown == own - {"SERVICE"}
+@pytest.mark.parametrize("write", SLOT_WRITES)
+def test_the_page_names_what_each_write_of_slots_compares_as_the_code_does(write):
+    compared = {re.sub(r"\[\d+\]", "[N]", name) for name in SLOT_WRITES[write].guard[0]}
+    compared = {re.sub(r"\..*", ".ID", name) for name in compared}
+    assert {*re.findall(r"`([\w.\[\]]+)`", table("slots")[write][0])} == compared
+
+
+def test_the_page_lists_every_write_of_slots_and_names_the_guards_of_their_rows():
+    rows = table("slots")
+    assert rows.keys() == {*SLOT_WRITES, "claim", "leave the tail", "evict"}
+    shown = {name for cells in rows.values() for name in names(cells[1])}
+    assert shown == clauses(as_it_is(DEAD)) - {"IS_PROCESSING"} | {"STATUS_IS_AS_READ", "ROW_IS_ABSENT"}
 
 
 def test_every_guard_of_the_code_is_on_the_page():

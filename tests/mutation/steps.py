@@ -74,13 +74,9 @@ STEPS = ("worker", "wakeups", "jobs", "actions", "events", "notifications", "und
 BACK_ENDS = (
     "aws.store",
     "aws.jobs",
-    "aws.idempotency",
-    "aws.slots",
-    "aws.slot_conditions",
     "aws.commits",
     "aws.payloads",
     "aws.batches",
-    "aws.backfills",
     "ports.deliveries",
     "ports.undelivered",
     "ports.access",

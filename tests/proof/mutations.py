@@ -13,28 +13,25 @@ from duetime.instant import LATEST
 from duetime.jobs import claim_policy
 from duetime.jobs.plan import Plan
 from duetime.jobs.trusted_reading import KnownPauses
-from duetime.memory import debounce as memory_debounce
-from duetime.memory.debounce import MemoryDebounceKeys
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.queries import MemoryQueries
-from duetime.memory.rates import MemoryRates
-from duetime.memory.slots import MemorySlots
 from duetime.memory.store import MemoryStore
 from duetime.model import transition
 from duetime.model.action import Status
-from duetime.model.debounce import DebounceHolder
 from duetime.model.expiry import Expiry
 from duetime.model.idempotency import HeldKey
 from duetime.model.lease import Applied, ClaimTerms, Rejected, Renewed, SettleResult
-from duetime.model.rate_limit import RateCounters
 from duetime.model.slots import KeySlots
 from duetime.model.swap import Guard, settleable
 from duetime.model.work_pause import WorkPause
 from duetime.notifications.notify import Notify
-from duetime.ports import changes, job_state
+from duetime.ports import action_keys, changes, job_state
+from duetime.ports.action_keys import DebounceKeys, taking
 from duetime.ports.actions import DuePage
 from duetime.ports.deliveries import Deliveries, SendPermit
 from duetime.ports.jobs import LockRequirement
+from duetime.ports.rates import Rates, _Advance
+from duetime.ports.slots import Slots
 from duetime.ports.work_pauses import NoWorkPauses
 from duetime.wakeups import pass_parts
 from duetime.wakeups.due_scanner import DueScanner, DueShards
@@ -47,9 +44,9 @@ from tests.proof.pauses import BLOCK
 
 PUBLISH = Publish.__call__
 IN_TURN, SCAN = pass_parts.in_turn, DueScanner.wake
-COALESCE, PUT_DEBOUNCED = MemoryDebounceKeys.coalesce, MemoryDebounceKeys.put_debounced
-START, AFTER_START = MemoryRates.start_within_rate, RateCounters.after_start
-TAKE = MemorySlots.take_slot
+COALESCE, PUT_DEBOUNCED = DebounceKeys.coalesce, DebounceKeys.put_debounced
+START = Rates.start_within_rate
+TAKE = Slots.take_slot
 HOLDS, RENEW = Guard.holds, MemoryStore.renew
 SETTLE, FIRST = MemoryStore.settle, HeldKey.first
 
@@ -132,7 +129,7 @@ def without_skew():
 
 def without_looking_for_the_key():
     def put_once(self, action, terms):
-        self.keys.by_key[action.tenant_id, action.idempotency_key] = HeldKey.for_action(action, terms.until)
+        self.items.write(replace(taking(action, terms), guard=()))
         self.put(action)
         return action
 
@@ -173,7 +170,7 @@ def without_a_limit():
 
     with (
         patch.object(KeySlots, "is_full_for", lambda *_: False),
-        patch.object(MemorySlots, "take_slot", take),
+        patch.object(Slots, "take_slot", take),
     ):
         yield
 
@@ -308,7 +305,7 @@ def coalesce_without(name):
     """A call that compares only one of status and generation with what it read."""
 
     def coalesce(self, row, changed, holder):
-        current = self._table.get(row.ref)
+        current = self._get(row.ref)
         if current is not None and name == "generation" and current.status is Status.PENDING:
             row = replace(row, generation=current.generation)
         if current is not None and name == "bound":
@@ -329,7 +326,7 @@ def delegate_to(function):
 
 @contextmanager
 def without_recognising_calls():
-    rejected = patch.object(memory_debounce, "applied_if_taken", lambda row, _changed: Rejected(row))
+    rejected = patch.object(action_keys, "applied_if_taken", lambda row, _changed: Rejected(row))
     with where_callers_debounce(), rejected:
         yield
 
@@ -338,8 +335,7 @@ def without_recognising_calls():
 def without_comparing_the_key():
     def put(self, action, former):
         del former
-        present = self.by_key.get((action.tenant_id, action.debounce_key))
-        return PUT_DEBOUNCED(self, action, present and DebounceHolder(present, None, action.due_at))
+        return PUT_DEBOUNCED(self, action, self.find_debounced(action.tenant_id, action.debounce_key))
 
     with where_callers_debounce(), patch.object(MemoryStore, "put_debounced", delegate_to(put)):
         yield
@@ -349,25 +345,19 @@ def with_starts_beyond_the_rate():
     def start(self, bucket, pace, now, *, is_reserved):
         START(self, bucket, pace, now, is_reserved=is_reserved)
 
-    return patch.object(MemoryRates, "start_within_rate", start)
+    return patch.object(Rates, "start_within_rate", start)
 
 
 def with_reserved_starts_uncounted():
     def start(self, bucket, pace, now, *, is_reserved):
         return None if is_reserved else START(self, bucket, pace, now, is_reserved=False)
 
-    return patch.object(MemoryRates, "start_within_rate", start)
+    return patch.object(Rates, "start_within_rate", start)
 
 
 def with_starts_counted_at_their_instants():
     """A late start moves the counter as one in time would."""
-
-    def after_start(self, pace, now, *, is_reserved):
-        return replace(
-            AFTER_START(self, pace, now, is_reserved=is_reserved), started=self.started + pace.interval
-        )
-
-    return patch.object(RateCounters, "after_start", after_start)
+    return patch.object(_Advance, "since", property(lambda move: move.read))
 
 
 def with_deferrals_of_any_generation():

@@ -5,7 +5,7 @@ The rows replicate with a lag; `split` cuts replication, and one region from the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -13,12 +13,15 @@ from itertools import count
 from typing import Any
 
 from duetime.app import App
+from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.store import OnCommit
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.active_region import ActiveRegion, epoch_of
 from duetime.model.change import Change
 from duetime.model.job import Job, JobRef
+from duetime.ports.batches import BATCH
 from duetime.ports.jobs import JobPorts
+from duetime.ports.keyed_items import Fields, Key
 from duetime.ports.work_pauses import FAILURES, PAUSE
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
@@ -65,12 +68,9 @@ class RegionalCloud(FaultyCloud):
         """Return the items that replicate, by kind."""
         store, jobs = self.store, self.job_store
         pauses, failures = (self.items.partitions[kind.partition] for kind in (PAUSE, FAILURES))
-        maps: dict[str, tuple[dict[Any, Any], Callable[[Any, Any], None]]] = {
+        maps: dict[str, tuple[MutableMapping[Any, Any], Callable[[Any, Any], None]]] = {
             "row": (store.table.by_ref, self._apply_row),
-            "idempotency key": (store.keys.by_key, store.keys.by_key.__setitem__),
-            "slots": (store.slots.by_key, store.slots.by_key.__setitem__),
-            "starts": (store.rates.started, store.rates.started.__setitem__),
-            "reservations": (store.rates.reserved, store.rates.reserved.__setitem__),
+            "item": (beside_rows := BesideRows(store.items), beside_rows.__setitem__),
             "pause": (pauses, pauses.__setitem__),
             "failures": (failures, failures.__setitem__),
             "job": (jobs.by_ref, self._apply_job),
@@ -96,6 +96,31 @@ class RegionalCloud(FaultyCloud):
             for row in self.store.table.by_ref.values()
             if row.status is Status.PROCESSING and not row.is_handed_over and self.watch.is_live(row)
         )
+
+
+class BesideRows(MutableMapping[Key, Fields]):
+    """The items beside a region's rows, by key: keys, slots and counters. Batches do not replicate here."""
+
+    def __init__(self, items: MemoryItems) -> None:
+        self._partitions = items.partitions
+
+    def __getitem__(self, key: Key) -> Fields:
+        return self._partitions[key.partition][key.sort]
+
+    def __setitem__(self, key: Key, item: Fields) -> None:
+        self._partitions[key.partition][key.sort] = item
+
+    def __delitem__(self, key: Key) -> None:
+        del self._partitions[key.partition][key.sort]
+
+    def __iter__(self) -> Iterator[Key]:
+        of_batches = BATCH.partition.rpartition("}")[2]
+        for partition, items in self._partitions.items():
+            if not partition.endswith(of_batches):
+                yield from (Key(partition, sort) for sort in items)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
 
 
 def _merge(items: dict[Any, Any], key: Any, value: dict[Any, Any]) -> None:

@@ -15,8 +15,8 @@ from aiobotocore.config import AioConfig
 from aiobotocore.session import get_session
 
 from duetime.asynchronous.suspension import run, wait_for
-from duetime.aws.at_once import MOST
 from duetime.aws.clients import PATIENT
+from duetime.ports.at_once import MOST
 
 T = TypeVar("T")
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from duetime._lazy_property import lazy_property
 from duetime.aws import clients
-from duetime.aws.at_once import AtOnce, in_threads, one_by_one
 from duetime.aws.dynamodb import SERVICE, Client
 from duetime.aws.faults import translate_errors
 from duetime.aws.notes import DynamoRoutes
@@ -21,6 +20,7 @@ from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock, SystemClock
 from duetime.errors import OtherFormat
 from duetime.model.deployed_shards import Hosted
+from duetime.ports.at_once import AtOnce, in_threads, one_by_one
 from duetime.ports.regions import ActiveRegions, NoRegions
 from duetime.ports.wakeups import FAILURES, Bookmarks, Timers
 from duetime.settings import Settings

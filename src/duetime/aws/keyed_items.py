@@ -24,6 +24,7 @@ from duetime.ports.keyed_items import (
     AnyOf,
     AnyWrite,
     AtMost,
+    Below,
     Fields,
     Guard,
     Key,
@@ -33,7 +34,9 @@ from duetime.ports.keyed_items import (
     Page,
     Presence,
     Query,
+    Size,
     Write,
+    entry_of,
     nothing,
 )
 
@@ -115,7 +118,8 @@ class DynamoItems:
         if not all(isinstance(write, Write) for write in writes):
             self._rows.put_payloads(writes)
             entries += self._rows.of_payloads(writes)
-        send = self._transact if counts_once or len(entries) > 1 else self._send
+        is_one = len(entries) == 1 and "ConditionCheck" not in entries[0]
+        send = self._send if is_one and not counts_once else self._transact
         try:
             written = retry_on_conflict(partial(send, entries), TransactionCancelled, tries=tries)
         except ConditionFailed as failed:
@@ -230,11 +234,18 @@ class _Texts:
     def name(self, field: str) -> str:
         if field == "pk":
             return field
-        self._names[f"#{field}"] = field
-        return f"#{field}"
+        if (entry := entry_of(field)) is None:
+            self._names[f"#{field}"] = field
+            return f"#{field}"
+        name, place = self.name(entry[0]), entry[1]
+        if isinstance(place, int):
+            return f"{name}[{place}]"
+        self._names[f"{name}_entry"] = place
+        return f"{name}.{name}_entry"
 
     def value(self, field: str, value: Any) -> str:
-        placeholder = f":{field}{len(self._values)}"
+        entry = entry_of(field)
+        placeholder = f":{entry[0] if entry else field}{len(self._values)}"
         self._values[placeholder] = _stored(self._kind, field, value)
         return placeholder
 
@@ -244,8 +255,10 @@ class _Texts:
 
     def _test(self, field: str, test: Any) -> str:
         name = self.name(field)
-        if isinstance(test, AtMost):
-            return f"{name} <= {self.value(field, test.value)}"
+        if isinstance(test, AtMost | Below):
+            return f"{name} {'<' if isinstance(test, Below) else '<='} {self.value(field, test.value)}"
+        if isinstance(test, Size):
+            return self._size(name, test.test)
         if isinstance(test, Presence):
             return f"attribute_{'not_exists' if test is Presence.UNSET else 'exists'}({name})"
         if isinstance(test, AnyOf):
@@ -254,6 +267,16 @@ class _Texts:
             return f"NOT {self._test(field, test.value)}"
         return f"{name} = {self.value(field, test)}"
 
+    def _size(self, name: str, test: Any) -> str:
+        """Return a test of the number of entries: fewer than a number, not fewer, or as many."""
+        sign, number = "=", test
+        if isinstance(test, Below):
+            sign, number = "<", test.value
+        elif isinstance(test, Not):
+            sign, number = ">=", test.value.value
+        self._values[f":size{number}"] = {"N": str(number)}
+        return f"size({name}) {sign} :size{number}"
+
     def change(self, write: Write) -> str:
         given = {field: value for field, value in write.sets.items() if value is not None}
         sets = [f"{self.name(field)} = {self.value(field, value)}" for field, value in given.items()]
@@ -261,6 +284,9 @@ class _Texts:
             f"{self.name(field)} = if_not_exists({self.name(field)}, {self.value(field, value)})"
             for field, value in write.first.items()
         ]
+        for field, more in write.appends.items():
+            name, none = self.name(field), self.value(field, ())
+            sets.append(f"{name} = list_append(if_not_exists({name}, {none}), {self.value(field, more)})")
         adds = [f"{self.name(field)} {self.value(field, number)}" for field, number in write.adds.items()]
         removes = [self.name(field) for field in write.sets if field not in given]
         parts = {"SET": sets, "ADD": adds, "REMOVE": removes}

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import zlib
 from datetime import datetime
 from typing import Any
 
 from duetime import instant
-from duetime.ids import SEPARATOR, SHARDS, ActionId, TenantId, place_of, shard_of
+from duetime.ids import SEPARATOR, ActionId, TenantId, place_of, shard_of
 from duetime.model.action import ActionRef
-from duetime.model.rate_limit import RateBucket
-from duetime.ports.action_keys import shard_of_key
 
 BATCHES = "batches"
 """A tenant's partition with its batches: no job's name, which has two parts."""
@@ -57,29 +54,6 @@ def is_batch(item: Item) -> bool:
     """Return whether an item of the actions table is a batch."""
     partition_key: str = item["pk"]["S"]
     return partition_key.endswith(f"{SEPARATOR}{BATCHES}")
-
-
-def slots_key(tenant_id: str, concurrency_key: str) -> Item:
-    """Return the key of a concurrency key's item. Its partition has no rows, so no list reads it."""
-    return {
-        "pk": {"S": partition(tenant_id, f"slots{SEPARATOR}{shard_of_key(concurrency_key)}")},
-        "sk": {"S": concurrency_key},
-    }
-
-
-def tail_partition(tenant_id: str, concurrency_key: str) -> str:
-    """Return the partition of the tail of a concurrency key's line: one of its own, which may be long."""
-    return partition(tenant_id, f"tail{SEPARATOR}{concurrency_key}")
-
-
-def rate_key(bucket: RateBucket) -> Item:
-    """Return the key of a rate limit's counters. The shards of a limit are in different partitions."""
-    name = f"{bucket.limit}{SEPARATOR}{bucket.key}"
-    place = (zlib.crc32(name.encode()) + bucket.shard) % len(SHARDS)
-    return {
-        "pk": {"S": partition(bucket.tenant_id, f"rate{SEPARATOR}{place:x}")},
-        "sk": {"S": f"{name}{SEPARATOR}{bucket.shard}"},
-    }
 
 
 def shard_key(ref: ActionRef) -> str:

@@ -9,8 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from duetime import instant
-from duetime.aws import commits, conditions
-from duetime.aws.at_once import AtOnce, one_by_one
+from duetime.aws import commits, conditions, damaged_leases
 from duetime.aws.batches import DynamoBatches
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
 from duetime.aws.faults import ConditionFailed, translate_errors
@@ -18,9 +17,7 @@ from duetime.aws.items import from_item, to_epoch, to_item
 from duetime.aws.keyed_items import DynamoItems
 from duetime.aws.keys import Item, row_key, traceback_key, traceback_partition
 from duetime.aws.queries import DynamoQueries
-from duetime.aws.rates import DynamoRates
 from duetime.aws.row_entries import RowEntries
-from duetime.aws.slots import DynamoSlots
 from duetime.aws.transactions import retry_on_conflict
 from duetime.ids import SEPARATOR, ActionId
 from duetime.model.action import KEPT_ATTEMPTS, Action, ActionRef, Status
@@ -37,9 +34,13 @@ from duetime.model.lease import (
 )
 from duetime.model.swap import Guard, applied_if_mine
 from duetime.ports.action_keys import DebounceKeys, IdempotencyKeys, taking
+from duetime.ports.actions import DamagedRow
+from duetime.ports.at_once import AtOnce, one_by_one
 from duetime.ports.changes import RowChanges
 from duetime.ports.delegate import delegate
+from duetime.ports.rates import Rates
 from duetime.ports.row_writes import RowPut
+from duetime.ports.slots import Slots
 
 if TYPE_CHECKING:
     from duetime.aws.direct_puts import DirectPuts
@@ -112,8 +113,8 @@ class DynamoStore(RowChanges):
         rows = RowEntries(client, table, self._item)
         self.payloads, self._items = rows.payloads, DynamoItems(client, table, rows)
         self._keys = IdempotencyKeys(self._items, self.get)
-        self._slots = DynamoSlots(client, table, at_once)
-        self._rates = DynamoRates(client, table)
+        self._slots = Slots(self._items, at_once)
+        self._rates = Rates(self._items)
         self._tracebacks = DynamoTracebacks(client, table)
         self._batches = DynamoBatches(self._items, self.payloads)
         self._debounce = DebounceKeys(self._items, self.get)
@@ -127,20 +128,19 @@ class DynamoStore(RowChanges):
     occurrences = delegate("_queries", DynamoQueries.occurrences)
     due = delegate("_queries", DynamoQueries.due)
 
-    key_slots = delegate("_slots", DynamoSlots.key_slots)
-    take_slot = delegate("_slots", DynamoSlots.take_slot)
-    wait_for_slot = delegate("_slots", DynamoSlots.wait_for_slot)
-    join_tail = delegate("_slots", DynamoSlots.join_tail)
-    mark_tail = delegate("_slots", DynamoSlots.mark_tail)
-    tail = delegate("_slots", DynamoSlots.tail)
-    leave_tail = delegate("_slots", DynamoSlots.leave_tail)
-    move_slots = delegate("_slots", DynamoSlots.move_slots)
-    evict = delegate("_slots", DynamoSlots.evict)
-    limit_lease = delegate("_slots", DynamoSlots.limit_lease)
+    key_slots = delegate("_slots", Slots.key_slots)
+    take_slot = delegate("_slots", Slots.take_slot)
+    wait_for_slot = delegate("_slots", Slots.wait_for_slot)
+    join_tail = delegate("_slots", Slots.join_tail)
+    mark_tail = delegate("_slots", Slots.mark_tail)
+    tail = delegate("_slots", Slots.tail)
+    leave_tail = delegate("_slots", Slots.leave_tail)
+    move_slots = delegate("_slots", Slots.move_slots)
+    evict = delegate("_slots", Slots.evict)
 
-    start_within_rate = delegate("_rates", DynamoRates.start_within_rate)
-    reserve_start = delegate("_rates", DynamoRates.reserve_start)
-    next_start = delegate("_rates", DynamoRates.next_start)
+    start_within_rate = delegate("_rates", Rates.start_within_rate)
+    reserve_start = delegate("_rates", Rates.reserve_start)
+    next_start = delegate("_rates", Rates.next_start)
 
     put_once = delegate("_keys", IdempotencyKeys.put_once)
     first_of_key = delegate("_keys", IdempotencyKeys.first_of_key)
@@ -190,6 +190,10 @@ class DynamoStore(RowChanges):
 
     def with_payload(self, row: Action) -> Action:
         return self.payloads.with_payload(row)
+
+    def limit_lease(self, row: DamagedRow, until: datetime) -> None:
+        with suppress(ConditionFailed):
+            self._update(row.ref, damaged_leases.limit(row, until))
 
     def checkpoint(self, claimed: Action, checkpoint: Checkpoint) -> Renewed | None:
         stored = self._change(claimed.ref, conditions.checkpoint(claimed, checkpoint))

@@ -14,7 +14,6 @@ from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
 from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.store import MemoryStore
-from duetime.memory.table import is_still_dead
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.backfill import Backfill, BackfillRef
@@ -37,6 +36,7 @@ from duetime.ports.backfills import Backfills, backfill_put, ref_of, to_backfill
 from duetime.ports.delegate import delegate
 from duetime.ports.jobs import JobPage, JobRunClaim, LockRequirement
 from duetime.ports.keyed_items import IS_NEW, Fields, Kind, Write
+from duetime.ports.row_writes import RowStillDead
 
 _Attention = tuple[str, str, str, str]
 """The sort key of jobs and backfills by their next maintenance: time, tenant, name, the backfill's id."""
@@ -147,7 +147,8 @@ class MemoryJobStore:
                 after = job and job_state.applied(job, job_state.claim(taking))
                 if after is None:
                     return False
-            if not all(is_still_dead(self._store.get(ref), read) for ref, read in taking.holders.items()):
+            dead = [RowStillDead(ref, read) for ref, read in taking.holders.items()]
+            if not all(one.holds(self._store.get(one.ref)) for one in dead):
                 return False
             if not isinstance(self._store.swap(row, claimed, claimable(row)), Applied):
                 return False

@@ -16,8 +16,6 @@ from duetime.ids import ActionId
 from duetime.memory.batches import MemoryBatches, index_batches
 from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.queries import MemoryQueries
-from duetime.memory.rates import MemoryRates
-from duetime.memory.slots import MemorySlots
 from duetime.memory.table import MemoryTable
 from duetime.model.action import KEPT_ATTEMPTS, Action, ActionRef
 from duetime.model.attempt_traceback import AttemptTraceback
@@ -35,8 +33,11 @@ from duetime.model.lease import (
 from duetime.model.quick_fields import with_fields
 from duetime.model.swap import Guard, applied_if_mine, changes
 from duetime.ports.action_keys import DebounceKeys, IdempotencyKeys
+from duetime.ports.actions import DamagedRow
 from duetime.ports.changes import RowChanges
 from duetime.ports.delegate import delegate
+from duetime.ports.rates import Rates
+from duetime.ports.slots import Slots
 from duetime.settings import DUE_SHARDS
 
 _Entry = tuple[bytes, datetime]
@@ -98,7 +99,7 @@ class MemoryStore(RowChanges):
         self.lock, self.due_shards, self._rows = table.lock, table.due_shards, table.by_ref
         self.items = items = MemoryItems(index_batches(table, on_batch), table)
         self.keys, self.debounce = IdempotencyKeys(items, table.get), DebounceKeys(items, table.get)
-        self.slots, self.queries, self.rates = MemorySlots(table), MemoryQueries(table), MemoryRates(table)
+        self.slots, self.queries, self.rates = Slots(items), MemoryQueries(table), Rates(items)
         self.by_name = MemoryBatches(items, table)
         self.by_attempt = MemoryTracebacks()
 
@@ -127,20 +128,19 @@ class MemoryStore(RowChanges):
     put_debounced = delegate("debounce", DebounceKeys.put_debounced)
     coalesce = delegate("debounce", DebounceKeys.coalesce)
 
-    key_slots = delegate("slots", MemorySlots.key_slots)
-    take_slot = delegate("slots", MemorySlots.take_slot)
-    wait_for_slot = delegate("slots", MemorySlots.wait_for_slot)
-    join_tail = delegate("slots", MemorySlots.join_tail)
-    mark_tail = delegate("slots", MemorySlots.mark_tail)
-    tail = delegate("slots", MemorySlots.tail)
-    leave_tail = delegate("slots", MemorySlots.leave_tail)
-    move_slots = delegate("slots", MemorySlots.move_slots)
-    evict = delegate("slots", MemorySlots.evict)
-    limit_lease = delegate("slots", MemorySlots.limit_lease)
+    key_slots = delegate("slots", Slots.key_slots)
+    take_slot = delegate("slots", Slots.take_slot)
+    wait_for_slot = delegate("slots", Slots.wait_for_slot)
+    join_tail = delegate("slots", Slots.join_tail)
+    mark_tail = delegate("slots", Slots.mark_tail)
+    tail = delegate("slots", Slots.tail)
+    leave_tail = delegate("slots", Slots.leave_tail)
+    move_slots = delegate("slots", Slots.move_slots)
+    evict = delegate("slots", Slots.evict)
 
-    start_within_rate = delegate("rates", MemoryRates.start_within_rate)
-    reserve_start = delegate("rates", MemoryRates.reserve_start)
-    next_start = delegate("rates", MemoryRates.next_start)
+    start_within_rate = delegate("rates", Rates.start_within_rate)
+    reserve_start = delegate("rates", Rates.reserve_start)
+    next_start = delegate("rates", Rates.next_start)
 
     put_traceback = delegate("by_attempt", MemoryTracebacks.put_traceback)
     tracebacks = delegate("by_attempt", MemoryTracebacks.tracebacks)
@@ -175,6 +175,9 @@ class MemoryStore(RowChanges):
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
         del action, terms
         raise Unsupported("a transaction of your own needs DynamoDB; the memory back end has none")
+
+    def limit_lease(self, row: DamagedRow, until: datetime) -> None:
+        """Do nothing: these rows are values, none of which is damaged."""
 
     def checkpoint(self, claimed: Action, checkpoint: Checkpoint) -> Renewed | None:
         with self.lock:

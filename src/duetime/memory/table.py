@@ -13,8 +13,6 @@ from duetime.ids import ActionId, TenantId, place_of
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.batch import COUNTED_AT
 from duetime.model.change import Change
-from duetime.model.swap import as_it_is
-from duetime.ports.actions import Holder
 
 DueKey = tuple[datetime, str, str]
 K = TypeVar("K", DueKey, ActionId)
@@ -100,13 +98,6 @@ class MemoryTable:
         """Return all rows, oldest first, for tests and simulations."""
         with self.lock:
             return tuple(sorted(self.by_ref.values(), key=lambda row: row.id))
-
-
-def is_still_dead(current: Action | None, read: Holder | None) -> bool:
-    """Return whether a holder is dead as read, or gone. No row in memory is damaged."""
-    if current is None or read is None:
-        return current is read
-    return isinstance(read, Action) and as_it_is(read).holds(current, read, read)
 
 
 def _insert(entries: list[K], entry: K) -> None:

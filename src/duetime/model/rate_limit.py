@@ -196,17 +196,6 @@ class RateCounters:
         """
         return (self.started if is_reserved else max(self.started, self.reserved)) - pace.tolerance
 
-    def after_start(self, pace: Pace, now: int, *, is_reserved: bool) -> RateCounters:
-        """Return the counters after a start at `now`."""
-        started = max(self.started, now) + pace.interval
-        reserved = self.reserved if is_reserved else max(self.reserved, now) + pace.interval
-        return RateCounters(started, reserved, self.former)
-
-    def after_reservation(self, pace: Pace, now: int) -> RateCounters:
-        """Return the counters after the next free instant was given away."""
-        reserved = max(self.reserved, self.started, now) + pace.interval
-        return RateCounters(self.started, reserved, self.former)
-
     def next_free(self, pace: Pace, now: int) -> int:
         """Return the instant that a reservation takes."""
         return max(now, max(self.reserved, self.started, now) - pace.tolerance)

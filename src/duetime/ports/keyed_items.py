@@ -90,6 +90,7 @@ class Kind:
         optional: those of the fields that some have.
         index: those of the fields that only an index needs.
         counters: the pattern of the names of further fields, each a number.
+        parts: of fields with entries, the form of an entry.
         guard: the fields that must be as they were read, for a write that replaces an item.
         expires: when its items expire, in words; empty: never.
         writers: who writes it, in words.
@@ -102,6 +103,7 @@ class Kind:
     optional: Mapping[str, Form] = field(default_factory=dict)
     index: Mapping[str, Form] = field(default_factory=dict)
     counters: re.Pattern[str] | None = None
+    parts: Mapping[str, Form] = field(default_factory=dict)
     guard: Sequence[str] = ()
     expires: str = ""
     writers: str
@@ -115,7 +117,8 @@ class Kind:
         if self.counters is not None and self.counters.fullmatch(name):
             return NUMBER
         forms = (self.fields, self.optional, self.index, _KEYS)
-        return next((found[name] for found in forms if name in found), None)
+        found = next((found[name] for found in forms if name in found), None)
+        return self.parts[entry[0]] if not found and (entry := entry_of(name)) else found
 
     @property
     def names(self) -> Iterable[str]:
@@ -152,6 +155,18 @@ class AtMost(NamedTuple):
     value: Any
 
 
+class Below(NamedTuple):
+    """A field has a value lower than this one."""
+
+    value: Any
+
+
+class Size(NamedTuple):
+    """A field has a value whose number of entries passes a test."""
+
+    test: Any
+
+
 class Not(NamedTuple):
     """A field has another value than this one, or none."""
 
@@ -174,17 +189,43 @@ EXISTS: Guard = ({"pk": Presence.SET},)
 def holds(guard: Guard, item: Fields) -> bool:
     """Return whether an item satisfies a guard; no guard is always satisfied."""
     return not guard or any(
-        all(_passes(test, item.get(name)) for name, test in alternative.items()) for alternative in guard
+        all(_passes(test, value_at(item, name)) for name, test in alternative.items())
+        for alternative in guard
     )
 
 
+_ENTRY = re.compile(r"(\w+)(?:\.(.+)|\[(\d+)\])", re.DOTALL)
+
+
+def entry_of(name: str) -> tuple[str, str | int] | None:
+    """Return the field and the entry of ``holders.KEY`` or ``waiting[3]``; None for a field's name."""
+    if ("." not in name and "[" not in name) or not (found := _ENTRY.fullmatch(name)):
+        return None
+    return (found[1], found[2]) if found[3] is None else (found[1], int(found[3]))
+
+
+def value_at(item: Fields, name: str) -> Any:
+    """Return the value of a field, or of an entry of one; None if there is none."""
+    value = item.get(name)
+    if value is not None or not (entry := entry_of(name)):
+        return value
+    field, place = entry
+    values = item.get(field) or ()
+    if isinstance(place, str):
+        return values.get(place) if values else None
+    return values[place] if place < len(values) else None
+
+
 def _passes(test: Any, value: Any) -> bool:
-    if isinstance(test, AtMost):
-        return value is not None and bool(value <= test.value)
+    if isinstance(test, AtMost | Below):
+        is_below = value is not None and value < test.value
+        return bool(is_below or (isinstance(test, AtMost) and value == test.value))
+    if isinstance(test, Size):
+        return value is not None and _passes(test.test, len(value))
     if isinstance(test, AnyOf):
         return any(_passes(one, value) for one in test.tests)
     if isinstance(test, Not):
-        return bool(value != test.value)
+        return not _passes(test.value, value)
     if isinstance(test, Presence):
         return (value is None) == (test is Presence.UNSET)
     return bool(value == test)
@@ -196,9 +237,11 @@ class Write:
 
     Attributes:
         put: all fields of the item, which replace those that are stored.
-        sets: fields that become these values, or have no value any more if it is None.
+        sets: fields that become these values, or have no value any more if it is None; also entries of
+            fields, named ``holders.KEY`` and ``waiting[3]``.
         first: fields that become these values unless they have one.
         adds: numbers that are added to fields, or to 0.
+        appends: entries that are added to the end of fields.
         is_removal: whether the item is removed.
         is_returned: whether the outcome of this write alone has the item after it.
     """
@@ -210,6 +253,7 @@ class Write:
     sets: Fields = field(default_factory=dict)
     first: Fields = field(default_factory=dict)
     adds: Mapping[str, int] = field(default_factory=dict)
+    appends: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     is_removal: bool = False
     is_returned: bool = False
 
@@ -222,7 +266,8 @@ class Write:
         item = item or {}
         if self.is_removal:
             return None
-        fields = {**item, **self.sets} if self.put is None else {**self.put}
+        fields = _with_entries(item, self.sets) if self.put is None else {**self.put}
+        fields |= {name: (*item.get(name, ()), *more) for name, more in self.appends.items()}
         fields |= {name: value for name, value in self.first.items() if item.get(name) is None}
         fields |= {name: item.get(name, 0) + number for name, number in self.adds.items()}
         return {
@@ -233,6 +278,25 @@ class Write:
 
 
 AnyWrite: TypeAlias = "Write | RowWrite"
+
+
+def _with_entries(item: Fields, sets: Fields) -> dict[str, Any]:
+    """Return an item's fields with these values, also of entries of its fields."""
+    fields = dict[str, Any](item)
+    for name, value in reversed(
+        [*sets.items()]
+    ):  # of a list, the last one first: the others keep their places
+        entry = entry_of(name)
+        if entry is None:
+            fields[name] = value
+        elif isinstance(entry[1], int):
+            line, place = [*fields[entry[0]]], entry[1]
+            line[place : place + 1] = [] if value is None else [value]
+            fields[entry[0]] = tuple(line)
+        else:
+            left = {key: one for key, one in (fields.get(entry[0]) or {}).items() if key != entry[1]}
+            fields[entry[0]] = left if value is None else {**left, entry[1]: value}
+    return fields
 
 
 def read_strictly(read: Callable[[Fields], T], item: Fields) -> T:

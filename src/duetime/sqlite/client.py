@@ -53,7 +53,7 @@ class SqliteClient:
         self._written: list[Change] = []
 
     def at_once(self, call: Callable[[Any], object], arguments: Iterable[Any]) -> None:
-        """Make calls in one transaction: all are written, or none; see `duetime.aws.at_once.AtOnce`."""
+        """Make calls in one transaction: all are written, or none; see `duetime.ports.at_once.AtOnce`."""
         with self._transaction(is_durable=True):
             for argument in arguments:
                 call(argument)

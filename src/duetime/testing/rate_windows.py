@@ -79,7 +79,7 @@ def _paces(cloud: MemoryCloud, bucket: RateBucket, row: Action) -> Iterator[Pace
     handler = cloud.handler_of(row.type)
     if handler is not None and handler.rate is not None:
         yield handler.rate.limit.pace
-    yield from cloud.store.rates.reserved.get(bucket, ())
+    yield from cloud.store.rates.paces(bucket)
 
 
 def _bucket_of(cloud: MemoryCloud, row: Action) -> RateBucket | None:

@@ -15,7 +15,8 @@ MOST = 16
 class AtOnce(Protocol):
     """Calls a function with each item. After an error it begins no further call, and raises the error."""
 
-    def __call__(self, call: Callable[[T], object], items: Iterable[T]) -> None: ...
+    def __call__(self, call: Callable[[T], object], items: Iterable[T]) -> None:
+        """Call `call` with each of `items`."""
 
 
 def one_by_one(call: Callable[[T], object], items: Iterable[T]) -> None:
