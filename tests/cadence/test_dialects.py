@@ -13,14 +13,22 @@ ELSEWHERE = [
     ("cron(0 9 ? * 2-6 *)", "EventBridge's cron", "0 9 ? * MON-FRI"),
     ("cron(0 10 ? * 6#3 *)", "EventBridge's cron", "0 10 ? * FRI#3"),
     ("cron(0 10 ? * 6L *)", "EventBridge's cron", "0 10 ? * FRIL"),
-    ("cron(0 12 * * ? 2027)", "EventBridge's cron", "0 12 * * ?"),
+    ("cron(0 12 * * ? 2027)", "EventBridge's cron", "0 12 * * ? start=2027-01-01 end=2027-12-31"),
     ("0 9 ? * MON-FRI *", "EventBridge's cron", "0 9 ? * MON-FRI"),
     ("rate(5 minutes)", "EventBridge's rate", "interval 5m"),
     ("rate(1 day)", "EventBridge's rate", "interval 1d"),
     ("at(2027-06-01T09:00:00)", "EventBridge's single time", "once 2027-06-01T09:00:00"),
     ("0 0 12 * * ? *", "this has 7: it ends with Quartz' year", "0 0 12 * * ?"),
-    ("0 0 12 ? * 2-6 2027", "it ends with Quartz' year", "0 0 12 ? * MON-FRI"),
-    ("0 0 12 ? * 2,6 2027-2029", "it ends with Quartz' year", "0 0 12 ? * MON,FRI"),
+    (
+        "0 0 12 ? * 2-6 2027",
+        "it ends with Quartz' year",
+        "0 0 12 ? * MON-FRI start=2027-01-01 end=2027-12-31",
+    ),
+    (
+        "0 0 12 ? * 2,6 2027-2029",
+        "it ends with Quartz' year",
+        "0 0 12 ? * MON,FRI start=2027-01-01 end=2029-12-31",
+    ),
     ("0 0 12 ? * L *", "it ends with Quartz' year", "0 0 12 ? * SAT"),
     ("Mon..Fri *-*-* 02:30:00", "systemd's OnCalendar", "daily 02:30 days=mon-fri"),
     ("Monday,Wed 10:00 Europe/Paris", "systemd's OnCalendar", "daily 10:00 days=mon,wed tz=Europe/Paris"),
@@ -33,12 +41,12 @@ ELSEWHERE = [
     ("crontab(hour=3)", "Celery's crontab", "* 3 * * *"),
     ("CRON_TZ=Europe/Paris 0 3 * * *", "the zone comes before", "0 3 * * * tz=Europe/Paris"),
     ("TZ=UTC 0 3 * * *", "the zone comes before", "0 3 * * * tz=UTC"),
-    ("H H * * *", "Jenkins' hash", "3 3 * * *"),
-    ("H/15 H(0-7) * * *", "Jenkins' hash", "*/15 3 * * *"),
+    ("H H * * *", "Jenkins' hash", "0 0 * * * spread=1d"),
+    ("H/15 H(0-7) * * *", "Jenkins' hash", "0-59/15 3 * * * spread=15m"),
     ("0 3 * * * /usr/local/bin/backup.sh", "a command follows", "0 3 * * *"),
     ("*/15 * * * * root /usr/bin/backup", "a command follows", "*/15 * * * *"),
     ("@daily ./backup", "a command follows", "@daily"),
-    ("0 0 1 * MON /bin/x", "a command follows", "0 0 1 * MON"),
+    ("0 0 1 * MON /bin/x", "a command follows", "0 0 1 * MON day_rule=or"),
 ]
 UNKNOWN = [
     "0 3 * * MON-FRY",
@@ -76,7 +84,7 @@ def test_the_suggested_cadence_is_valid(text, whose, here):
     suggestion = re.match('write "([^"]+)"', refusal(text).remedy)[1]
 
     assert suggestion == here
-    assert parse(f"{suggestion} day_rule=or" if "/bin/x" in text else suggestion)
+    assert parse(suggestion)
 
 
 @pytest.mark.parametrize("text", UNKNOWN)
@@ -93,7 +101,8 @@ def test_the_caret_marks_the_foreign_part():
 
 
 def test_the_remedy_names_differences():
-    assert "after 2027" in refusal("cron(0 12 * * ? 2027)").remedy
+    assert "any other number" in refusal("H/15 H(0-7) * * *").remedy
+    assert "any other number" not in refusal("H H * * *").remedy
     assert "in each minute" in refusal("crontab(hour=3)").remedy
     assert "in each minute" not in refusal("crontab(minute=0, hour=3)").remedy
 

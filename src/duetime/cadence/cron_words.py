@@ -19,6 +19,7 @@ from duetime.cadence.words import (
 _ALL_HOURS = (1 << 24) - 1
 _ALL_SIXTY = (1 << 60) - 1
 _SIXTY = 60
+_DAY_HOURS = 24
 _MOST_TIMES = 6
 _RUN = 3
 
@@ -50,6 +51,8 @@ def _rhythm(values: list[int], unit: str, of: str) -> str:
     if len(values) == _SIXTY:
         return f"every {unit}"
     step = _step(values, _SIXTY)
+    if step and _SIXTY % step:
+        return f"every {step} {unit}s from {values[0]} to {values[-1]} {of}"
     if step and values[0] == 0:
         return f"every {step} {unit}s"
     if step:
@@ -58,8 +61,8 @@ def _rhythm(values: list[int], unit: str, of: str) -> str:
 
 
 def _hours(hours: list[int]) -> str:
-    step = _step(hours, 24)
-    if step and hours[0] == 0:
+    step = _step(hours, _DAY_HOURS)
+    if step and hours[0] == 0 and _DAY_HOURS % step == 0:
         return f"every {step} hours"
     if hours == list(range(hours[0], hours[-1] + 1)):
         return f"from {hours[0]:02}:00 to {hours[-1]:02}:59"

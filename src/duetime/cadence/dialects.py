@@ -1,202 +1,201 @@
-"""Other schedulers' spellings of cadences, and the same cadences in duetime's spelling.
+"""Other schedulers' spellings of cadences, and what people type, as suggestions in duetime's spelling.
 
-Imported only after a text has been rejected. It recognises crontab lines, EventBridge, Quartz, systemd,
-Celery, APScheduler, Spring, iCalendar, Jenkins and Go. Each suggestion is parsed before it is offered, so a
-suggestion is always valid.
+Imported only after a text has been rejected, and for notes. It recognises crontab lines, EventBridge, Quartz,
+systemd, Celery, APScheduler, Spring, iCalendar, Jenkins, Kubernetes, GitHub Actions and Go, then plain
+English. Each suggestion is read before it is offered, so a suggestion is always valid. If a language is known
+but its text cannot be translated, the error names the reason.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
+from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.fields import FieldError
 from duetime.cadence.foreign_calls import apscheduler, celery
+from duetime.cadence.foreign_cron import (
+    CRONTAB,
+    FIVE,
+    JENKINS,
+    KUBERNETES,
+    QUARTZ,
+    SIX,
+    SPRING,
+    Language,
+    Suggestion,
+    cron_text,
+    named,
+)
 from duetime.cadence.rrule_text import from_rrule, is_rrule
 from duetime.cadence.systemd_text import systemd_suggestion
 from duetime.cadence.text import read_text
-from duetime.cadence.words import WEEKDAYS
-
-
-class DialectMatch(NamedTuple):
-    """A text of another scheduler, and the same cadence in duetime's spelling.
-
-    Attributes:
-        problem: names the scheduler.
-        text: the cadence's text.
-        caveat: what differs, or what else to do; empty for nothing.
-        start: where the foreign part begins; None if all of the text is foreign.
-    """
-
-    problem: str
-    text: str
-    caveat: str = ""
-    start: int | None = None
+from duetime.cadence.typed_texts import typed_suggestion
 
 
 def translate_error(error: InvalidCadence, text: str) -> InvalidCadence:
-    """Return the error with the translated cadence as its remedy, or unchanged if no spelling matches."""
-    found = _recognise(text)
-    if found is None:
+    """Return the error with the translated cadence as its remedy, or with the reason why there is none.
+
+    The error of a text without a known spelling is returned unchanged.
+    """
+    blank, options = len(text) - len(text.lstrip()), re.search(_OPTIONS, text)
+    foreign = text[: options.start() if options else None].strip()
+    for problem, recognise in _SPELLINGS:
+        try:
+            found = recognise(foreign)
+            if found is not None:
+                found = found._replace(text=" ".join([found.text, *(options[0].split() if options else ())]))
+                read_text(found.text).check_can_run()
+                return type(error)(text, problem, found.remedy(), start=found.start and found.start + blank)
+        except (FieldError, InvalidCadence) as refused:
+            return type(error)(text, f"{problem}: {refused.problem}", refused.remedy)
+    typed = typed_suggestion(foreign) if text.isascii() and not options else None
+    if typed is None:
         return error
-    remedy = "; ".join(filter(None, (f'write "{found.text}"', found.caveat)))
-    return type(error)(text, found.problem, remedy, start=found.start or 0)
+    return type(error)(text, error.problem, typed.remedy(), start=error.start, width=error.width)
 
 
-def _recognise(text: str) -> DialectMatch | None:
-    for match in _SPELLINGS:
-        found = match(text.strip())
-        if found is not None and _is_valid(found.text):
-            return found._replace(start=found.start and found.start + len(text) - len(text.lstrip()))
-    return None
-
-
-def _is_valid(text: str) -> bool:
+def eventbridge_text(expression: str) -> str | None:
+    """Return the cadence of the six fields of EventBridge; None if they are not EventBridge's."""
     try:
-        read_text(text)
-    except InvalidCadence as error:
-        return error.code == "ambiguous-days"
-    return True
+        found = _eventbridge(expression)
+        return None if found is None else read_text(found.text).text.removeprefix("cron ")
+    except (FieldError, InvalidCadence):
+        return None
 
 
-def _eventbridge(text: str) -> DialectMatch | None:
+def _expression(language: Language, text: str, options: str = "") -> Suggestion:
+    """Return five fields, or six with the second, or a macro, which all languages have in common."""
+    fields = text.split()
+    names = SIX if len(fields) == len(SIX) else FIVE
+    return Suggestion(
+        text + options if text[:1] == "@" else cron_text(language, named(names, fields), options)
+    )
+
+
+def _eventbridge(text: str) -> Suggestion | None:
     inside = re.fullmatch(r"cron\((.*)\)", text, re.IGNORECASE)
     fields = (inside[1] if inside else text).split()
-    if len(fields) != _SIX or not (inside or "?" in (fields[2], fields[4])):
+    is_bare = len(fields) == len(SIX) and "?" in (fields[2], fields[4]) and re.fullmatch(_YEAR, fields[-1])
+    if not inside and not is_bare:
         return None
-    return _without_year(
-        fields, "this is EventBridge's cron, which begins with the minute and ends with the year"
-    )
+    return Suggestion(cron_text(QUARTZ, named((*FIVE, "year"), fields)))
 
 
-def _quartz(text: str) -> DialectMatch | None:
+def _quartz(text: str) -> Suggestion | None:
     fields = text.split()
-    if len(fields) != _SIX + 1 or not re.fullmatch(r"[*?\d,/-]+", fields[-1]):
+    is_long = len(fields) == len(SIX) + 1 and "?" in (fields[3], fields[5])
+    if not is_long or not re.fullmatch(_YEAR, fields[-1]):
         return None
-    return _without_year(
-        fields, "a cron expression has 5 or 6 fields, and this has 7: it ends with Quartz' year"
-    )
+    return Suggestion(cron_text(QUARTZ, named((*SIX, "year"), fields)))
 
 
-def _without_year(fields: list[str], problem: str) -> DialectMatch:
-    """Return the expression with its weekdays by name: in languages with a year, 1 is Sunday."""
-    *others, weekday, year = fields
-    caveat = (
-        ""
-        if year in ("*", "?")
-        else f"no cadence ends with a year, so remove it from the code after {year}, or use once(...)"
-    )
-    return DialectMatch(problem, " ".join([*others, _by_name(weekday)]), caveat)
+def _template(pattern: str, template: str) -> Callable[[str], Suggestion | None]:
+    def recognise(text: str) -> Suggestion | None:
+        found = re.fullmatch(pattern, text)
+        return found and Suggestion(found.expand(template))
+
+    return recognise
 
 
-def _by_name(weekday: str) -> str:
-    if weekday.upper() == "L":
-        return "SAT"
-    return re.sub(
-        r"(?<![#/\d])[1-7](?!\d)", lambda found: WEEKDAYS[int(found[0]) - 1].upper(), weekday.upper()
-    )
-
-
-def _by_template(text: str) -> DialectMatch | None:
-    for pattern, problem, template in _TEMPLATES:
-        if found := re.fullmatch(pattern, text):
-            cadence = found.expand(template)
-            return DialectMatch(problem, cadence.lower() if cadence.startswith("interval") else cadence)
-    return None
-
-
-def _celery(text: str) -> DialectMatch | None:
-    found = celery(text)
-    return found and DialectMatch("this is Celery's crontab", *found)
-
-
-def _apscheduler(text: str) -> DialectMatch | None:
-    found = apscheduler(text)
-    return found and DialectMatch("this is APScheduler's trigger", *found)
-
-
-def _spring(text: str) -> DialectMatch | None:
+def _spring(text: str) -> Suggestion | None:
     found = re.fullmatch(r"@Scheduled\((.*)\)", text, re.DOTALL)
-    options = dict(re.findall(r'(\w+)\s*=\s*"([^"]*)"', found[1])) if found else {}
-    if "cron" not in options:
-        return None
-    zone = f" tz={options['zone']}" if options.get("zone") else ""
-    return DialectMatch("this is Spring's annotation", options["cron"] + zone)
-
-
-def _rrule(text: str) -> DialectMatch | None:
-    if not is_rrule(text):
-        return None
-    try:
-        return DialectMatch("this is iCalendar's RRULE", from_rrule(text).text.removeprefix("cron "))
-    except InvalidCadence:
-        return None
-
-
-def _systemd(text: str) -> DialectMatch | None:
-    cadence = systemd_suggestion(text)
-    kind = "word" if text.replace("-", "").isalpha() else "OnCalendar"
-    return None if cadence is None else DialectMatch(f"this is systemd's {kind}", cadence)
-
-
-def _jenkins(text: str) -> DialectMatch | None:
-    fields = text.split()
-    if len(fields) != _SIX - 1 or not any(re.fullmatch(_HASH, field) for field in fields):
-        return None
-    cadence = " ".join(re.sub(_HASH, _hashed, field) for field in fields)
-    return DialectMatch("H is Jenkins' hash of the job's name", cadence, "or any other number in its place")
-
-
-def _hashed(found: re.Match[str]) -> str:
-    """Return one of the values that Jenkins may choose: with a step, those of the first offset."""
-    values, step = found["values"], found["step"]
-    if step:
-        return f"{values or '*'}{step}"
-    low, _, high = (values or "0-59").partition("-")
-    return str(min(max(3, int(low)), int(high)))
-
-
-def _zone_at_the_end(text: str) -> DialectMatch | None:
-    found = re.fullmatch(rf"({_TIME})\s+({_ZONE})", text)
     if not found:
         return None
-    return DialectMatch("the zone follows the expression", f"{found[1]} tz={found[2]}", start=found.start(2))
+    options = dict(re.findall(r'(\w+)\s*=\s*"([^"]*)"', found[1]))
+    if "cron" not in options:
+        raise FieldError("cron", "there is none", "use interval(...) for a fixed rate or delay")
+    return _expression(SPRING, options["cron"], f" tz={options['zone']}" if options.get("zone") else "")
 
 
-def _crontab_line(text: str) -> DialectMatch | None:
+def _rrule(text: str) -> Suggestion | None:
+    return Suggestion(from_rrule(text).text.removeprefix("cron ")) if is_rrule(text) else None
+
+
+def _systemd(text: str) -> Suggestion | None:
+    found = systemd_suggestion(text)
+    return None if found is None else Suggestion(found)
+
+
+def _jenkins(text: str) -> Suggestion | None:
+    """Return a spread for the hashes of minutes and hours, and one value for others."""
+    fields, spread, unit, caveat = text.split(), 0, 1, ""
+    hashes = [re.fullmatch(_HASH, field) for field in fields]
+    if len(fields) != len(FIVE) or not any(hashes):
+        return None
+    for at, found in enumerate(hashes):
+        if found is None:
+            unit = 0
+            continue
+        first, last = (int(value) for value in (found["values"] or _HASHED[at]).split("-"))
+        size, step = last - first + 1, int(found["step"] or 0)
+        is_spread = unit and size % (step or size) == 0
+        spread = (step or size) * unit if is_spread else spread
+        fields[at] = f"{first}-{last}/{step}" if step else str(first if is_spread else min(first + 3, last))
+        caveat = caveat if is_spread else "or any other number in the place of H"
+        unit = _HOUR if at == 0 and is_spread and size == _HOUR and not step else 0
+    options = f" spread={duration_text(spread * 60)}" if spread else ""
+    return Suggestion(cron_text(JENKINS, named(FIVE, fields), options), caveat)
+
+
+def _yaml(text: str) -> Suggestion | None:
+    found = re.fullmatch(r"""(?:-\s*)?(?:cron|schedule):\s*(["']?)([^"']+?)\1\s*(?:\s#.*)?""", text)
+    return found and _expression(KUBERNETES, found[2])
+
+
+def _zone_before(text: str) -> Suggestion | None:
+    found = re.fullmatch(r"(?:CRON_)?TZ=(\S+)\s+(.+)", text)
+    if not found:
+        return None
+    inner = _jenkins(found[2]) or _expression(CRONTAB, found[2])
+    return inner._replace(text=f"{inner.text} tz={found[1]}")
+
+
+def _zone_after(text: str) -> Suggestion | None:
+    found = re.fullmatch(rf"({_TIME})\s+({_ZONE})", text)
+    return found and _expression(CRONTAB, found[1], f" tz={found[2]}")._replace(start=found.start(2))
+
+
+def _crontab_line(text: str) -> Suggestion | None:
     found = re.match(rf"({_TIME})\s+(?=[/~.\w])(?=[^\s=]*[A-Za-z])(?!\w+=)", text)
     if not found or re.fullmatch(rf"{_NAMES}|{_ZONE}", text[found.end() :]):
         return None
-    return DialectMatch(
-        "a command follows the time", found[1], "the command becomes the job's function", start=found.end()
-    )
+    caveat = "the command becomes the job's function"
+    return _expression(CRONTAB, found[1])._replace(caveat=caveat, start=found.end())
 
 
-_SIX = 6
-# A pattern, the problem of a text that it matches, and the same cadence.
-_TEMPLATES = (
-    (r"(?i)rate\(\s*(\d+)\s+(m|h|d)(?:inute|our|ay)s?\s*\)", "this is EventBridge's rate", r"interval \1\2"),
-    (r"(?i)at\(\s*(\S+?)\s*\)", "this is EventBridge's single time", r"once \1"),
-    (r"(?i)@every\s+(\w+)", "this is Go's spelling of an interval", r"interval \1"),
-    (r"(?:CRON_)?TZ=(\S+)\s+(.+)", "the zone comes before the expression", r"\2 tz=\1"),
-)
+_HOUR = 60
+_YEAR = r"(?:[*?]|\d{4})(?:[-,/]\d+)*"
 _FIELD = r"[\w*?,/#-]+"
 _TIME = rf"@\w+|[\d*?]\S*(?:\s+{_FIELD}){{4,5}}?"
-_HASH = r"H(?:\((?P<values>\d+-\d+)\))?(?P<step>/\d+)?"
+_HASH = r"H(?:\((?P<values>\d+-\d+)\))?(?:/(?P<step>[1-9]\d*))?"
+_HASHED = ("0-59", "0-23", "1-28", "1-12", "0-6")
 # Matches a day-of-week field, and no command.
 _NAMES = r"(?i:[A-Z]{3}(?:[-,/#L][\w,#/-]*)?)"
 _ZONE = r"[A-Z][A-Za-z_]+(?:/[\w+-]+)+|UTC|GMT"
-_SPELLINGS: tuple[Callable[[str], DialectMatch | None], ...] = (
-    _eventbridge,
-    _quartz,
-    _by_template,
-    _celery,
-    _apscheduler,
-    _spring,
-    _rrule,
-    _systemd,
-    _jenkins,
-    _zone_at_the_end,
-    _crontab_line,
+_OPTIONS = (
+    r"(?:\s+(?:tz|dst|day_rule|days|months|weeks|window|calendar|start|end|count|spread)=[^\s()\"]+)+\s*$"
+)
+# The problem of a text, and the function that recognises it; a text that several recognise is the first's.
+_SPELLINGS: tuple[tuple[str, Callable[[str], Suggestion | None]], ...] = (
+    ("this is EventBridge's cron, which begins with the minute and ends with the year", _eventbridge),
+    ("a cron expression has 5 or 6 fields, and this has 7: it ends with Quartz' year", _quartz),
+    (
+        "this is EventBridge's rate",
+        _template(r"(?i)rate\(\s*(\d+)\s+(m|h|d)(?:inute|our|ay)s?\s*\)", r"interval \1\2"),
+    ),
+    ("this is EventBridge's single time", _template(r"(?i)at\(\s*(\S+?)\s*\)", r"once \1")),
+    ("this is Go's spelling of an interval", _template(r"(?i)@every\s+(\S+)", r"interval \1")),
+    ("this is Celery's crontab", celery),
+    ("this is APScheduler's trigger", apscheduler),
+    ("this is Spring's annotation", _spring),
+    ("this is iCalendar's RRULE", _rrule),
+    ("this is systemd's word", lambda text: _systemd(text) if text.replace("-", "").isalpha() else None),
+    ("this is systemd's OnCalendar", _systemd),
+    ("H is Jenkins' hash of the job's name", _jenkins),
+    ("this is a line of YAML, as of Kubernetes and GitHub Actions", _yaml),
+    ("the zone comes before the expression", _zone_before),
+    ("the zone follows the expression", _zone_after),
+    ("a command follows the time", _crontab_line),
 )

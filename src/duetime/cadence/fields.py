@@ -207,28 +207,28 @@ def _from_the_end(item: str) -> int | None:
     raise FieldError(DAY.name, f"{item[:20]} is before the month begins", f"use L-0 to L-{_FURTHEST_BACK}")
 
 
-def weekdays(text: str) -> tuple[int, tuple[tuple[int, int], ...]]:
+def weekdays(text: str, field: CronField = WEEKDAY) -> tuple[int, tuple[tuple[int, int], ...]]:
     """Return a day-of-week field: a mask with Sunday as bit 0, and (weekday, n) of each # or L.
 
-    An n of 0 means the last.
+    An n of 0 means the last. Another ``field`` has another language's numbers.
 
     Raises:
         FieldError: the field is invalid.
     """
     if "L" not in text and "#" not in text:
-        return WEEKDAY.mask(text), ()
+        return field.mask(text), ()
     plain: list[str] = []
     nth: list[tuple[int, int]] = []
     for item in text.split(","):
         _reject_foreign_last(item)
         if item.endswith("L"):
-            nth.append((_weekday_before(item[:-1], "L"), 0))
+            nth.append((_weekday_before(item[:-1], "L", field), 0))
         elif "#" in item:
             weekday, _, week = item.partition("#")
-            nth.append((_weekday_before(weekday, "#"), _week(week)))
+            nth.append((_weekday_before(weekday, "#", field), _week(week)))
         else:
             plain.append(item)
-    return WEEKDAY.listed(plain) if plain else 0, tuple(nth)
+    return field.listed(plain) if plain else 0, tuple(nth)
 
 
 def _reject_foreign_last(item: str) -> None:
@@ -245,14 +245,14 @@ def _reject_foreign_last(item: str) -> None:
         raise FieldError(WEEKDAY.name, f"{item} is not how cron names the last weekday", f"write {name}L")
 
 
-def _weekday_before(text: str, sign: str) -> int:
+def _weekday_before(text: str, sign: str, field: CronField) -> int:
     if not text:
         raise FieldError(
             WEEKDAY.name,
             f"{sign} needs a weekday before it",
             "write FRIL for the last Friday, MON#1 for the first Monday",
         )
-    return WEEKDAY.value(text) % 7
+    return field.folded(1 << field.value(text)).bit_length() - 1
 
 
 def _week(text: str) -> int:

@@ -13,20 +13,20 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-CELERY = ("minute", "hour", "day_of_week", "day_of_month", "month_of_year")
-APSCHEDULER = ("year", "month", "day", "week", "day_of_week", "hour", "minute", "second")
+from duetime.cadence.fields import FieldError
+from duetime.cadence.foreign_cron import APSCHEDULER, CELERY, FIVE, Suggestion, cron_text, named
 
+_CELERY = {
+    "minute": "minute",
+    "hour": "hour",
+    "day_of_week": "weekday",
+    "day_of_month": "day",
+    "month_of_year": "month",
+}
+_APSCHEDULER = ("year", "month", "day", "week", "day_of_week", "hour", "minute", "second")
 _LOWEST = {"month": "1", "day": "1", "hour": "0", "minute": "0", "second": "0"}
-_CRON = ("minute", "hour", "day", "month", "day_of_week")
-_FROM_MONDAY = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_ORDINALS = {"1st": "1", "2nd": "2", "3rd": "3", "4th": "4", "5th": "5"}
-
-
-class Translation(NamedTuple):
-    """The text of a cadence, and what differs; empty for nothing."""
-
-    text: str
-    caveat: str = ""
+_UNITS = {"weeks": "d", "days": "d", "hours": "h", "minutes": "m", "seconds": "s"}
+_ORDINALS = {"1st": "#1", "2nd": "#2", "3rd": "#3", "4th": "#4", "5th": "#5", "last": "L"}
 
 
 class _Call(NamedTuple):
@@ -34,55 +34,87 @@ class _Call(NamedTuple):
     arguments: Sequence[str]
     named: Mapping[str, str]
 
+    def given(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the arguments by their names.
 
-def celery(text: str) -> Translation | None:
-    """Return the cadence of ``crontab(...)``; None for another text."""
+        Raises:
+            FieldError: one has no such name.
+        """
+        found = {**dict(zip(names, self.arguments, strict=False)), **self.named}
+        if len(self.arguments) > len(names) or not {*found} <= {*names}:
+            unknown = next((name for name in found if name not in names), "arguments")
+            raise FieldError(unknown, "no cadence has this option", f"use {', '.join(names)}")
+        return found
+
+
+def celery(text: str) -> Suggestion | None:
+    """Return the cadence of ``crontab(...)``; None for another text.
+
+    Raises:
+        FieldError: no cadence is like it.
+    """
     call = _call(text)
-    if call is None or call.name.lower() != "crontab" or len(call.arguments) > len(CELERY):
+    if call is None or call.name.rpartition(".")[2].lower() != "crontab":
         return None
-    given = {**dict(zip(CELERY, call.arguments, strict=False)), **call.named}
-    if not {*given} <= {*CELERY, "app", "nowfun"}:
-        return None
-    minute, hour, weekday, day, month = (given.get(name, "*") for name in CELERY)
+    given = call.given([*_CELERY])
     caveat = "" if "minute" in given else "Celery runs it in each minute, since minute is missing"
-    return Translation(f"{minute} {hour} {day} {month} {weekday}{_day_rule(day, weekday)}", caveat)
+    fields = {ours: given.get(name, "*") for name, ours in _CELERY.items()}
+    return Suggestion(cron_text(CELERY, fields), caveat)
 
 
-def apscheduler(text: str) -> Translation | None:
-    """Return the cadence of ``CronTrigger(...)`` or ``IntervalTrigger(...)``; None for another text."""
+def apscheduler(text: str) -> Suggestion | None:
+    """Return the cadence of ``CronTrigger(...)`` or ``IntervalTrigger(...)``; None for another text.
+
+    Raises:
+        FieldError: no cadence is like it.
+    """
     call = _call(text)
     if call is None:
         return None
     for ending, read in _TRIGGERS:
         if f".{call.name}".endswith(ending):
-            named = {name: value for name, value in call.named.items() if name != "timezone"}
-            found = read(call._replace(named=named))
             zone = call.named.get("timezone")
-            return found and found._replace(text=found.text + (f" tz={zone}" if zone else ""))
+            others = {name: value for name, value in call.named.items() if name != "timezone"}
+            return Suggestion(read(call._replace(named=others)) + (f" tz={zone}" if zone else ""))
     return None
 
 
-def _from_crontab(call: _Call) -> Translation | None:
-    fields = call.arguments[0].split() if call.arguments else []
-    return Translation(_cron(dict(zip(_CRON, fields, strict=True)))) if len(fields) == len(_CRON) else None
+def _from_crontab(call: _Call) -> str:
+    return cron_text(APSCHEDULER, named(FIVE, call.given(["expr"]).get("expr", "").split()))
 
 
-def _interval_trigger(call: _Call) -> Translation | None:
-    lengths = call.named
-    is_known = {*lengths} <= {"weeks", "days", "hours", "minutes", "seconds"}
-    if call.arguments or not lengths or not is_known or not all(map(str.isdigit, lengths.values())):
-        return None
-    return Translation(_interval(lengths))
+def _interval_trigger(call: _Call) -> str:
+    lengths = call.given([*_UNITS])
+    if not lengths or not all(map(str.isdigit, lengths.values())):
+        raise FieldError("interval", "it has no whole numbers", "write it as in interval 90m")
+    days = int(lengths.pop("weeks", 0)) * 7 + int(lengths.pop("days", 0))
+    parts = {"days": days, **{unit: int(length) for unit, length in lengths.items()}}
+    return "interval " + "".join(f"{parts[unit]}{_UNITS[unit]}" for unit in _UNITS if parts.get(unit))
 
 
-def _cron_trigger(call: _Call) -> Translation | None:
-    given = {**dict(zip(APSCHEDULER, call.arguments, strict=False)), **call.named}
-    is_known = given and {*given} <= {*APSCHEDULER} and len(call.arguments) <= len(APSCHEDULER)
-    if not is_known or given.get("week", "*") != "*":
-        return None
-    year = given.get("year", "*")
-    caveat = "" if year == "*" else f"no cadence has years, so remove it from the code after {year}"
-    return Translation(_cron(_with_defaults(given)), caveat)
+def _cron_trigger(call: _Call) -> str:
+    given = call.given(_APSCHEDULER)
+    last = max((_APSCHEDULER.index(name) for name in given), default=len(_APSCHEDULER))
+    fields = {
+        name: given.get(name, _LOWEST.get(name, "*") if at > last else "*")
+        for at, name in enumerate(_APSCHEDULER)
+    }
+    if fields.pop("week") != "*":
+        raise FieldError("week", "no cadence has the weeks of a year", "list the dates")
+    if fields["second"] == "0":
+        del fields["second"]
+    weekday = fields.pop("day_of_week")
+    items = [re.sub(r"\s+", " ", item) for item in fields["day"].lower().split(",")]
+    counted = [item for item in items if " " in item]
+    plain = ["L" if item == "last" else item for item in items if " " not in item]
+    if not counted:
+        return cron_text(APSCHEDULER, {**fields, "day": ",".join(plain), "weekday": weekday})
+    if weekday != "*" or "*" in plain:
+        raise FieldError("day", "it counts weekdays beside other days", "declare a cadence for each")
+    pairs = [item.split(" ") for item in counted]
+    nth = ",".join(f"{name.upper()}{_ORDINALS.get(which, '#')}" for which, name in pairs)
+    either = APSCHEDULER._replace(day_rule="vixie")
+    return cron_text(either, {**fields, "day": ",".join(plain) or "*", "weekday": nth})
 
 
 _TRIGGERS = (
@@ -90,67 +122,6 @@ _TRIGGERS = (
     (".IntervalTrigger", _interval_trigger),
     (".CronTrigger", _cron_trigger),
 )
-
-
-def _with_defaults(given: Mapping[str, str]) -> Mapping[str, str]:
-    last = max(APSCHEDULER.index(name) for name in given)
-    return {
-        name: given.get(name, _LOWEST.get(name, "*") if at > last else "*")
-        for at, name in enumerate(APSCHEDULER)
-    }
-
-
-def _cron(fields: Mapping[str, str]) -> str:
-    weekday = _weekdays(fields["day_of_week"])
-    day, weekday = _day(fields["day"], weekday)
-    second = fields.get("second", "0")
-    leading = "" if second == "0" else f"{second} "
-    hours = f"{fields['minute']} {fields['hour']} {day} {fields['month']} {weekday}"
-    return leading + hours + _day_rule(day, weekday)
-
-
-def _day(day: str, weekday: str) -> tuple[str, str]:
-    """Return both day fields: APScheduler's ``3rd fri`` is a weekday in cron."""
-    if day == "last":
-        return "L", weekday
-    found = re.fullmatch(r"(last|[1-5](?:st|nd|rd|th)) ?([a-z]{3})", day)
-    if found is None:
-        return day, weekday
-    name = found[2].upper()
-    nth = f"{name}L" if found[1] == "last" else f"{name}#{_ORDINALS.get(found[1], '?')}"
-    return "*", nth if weekday == "*" else "?!"  # both together are no cron expression
-
-
-def _weekdays(text: str) -> str:
-    """Return a day-of-week field by name, its numbers counted from Monday, 0."""
-    if text == "*":
-        return text
-    days = list[str]()
-    for item in text.lower().split(","):
-        values, _, step = item.partition("/")
-        first, _, last = ("0-6" if values == "*" else values).partition("-")
-        low, high = _from_monday(first), _from_monday(last or (first if not step else "6"))
-        if low is None or high is None or not (step or "1").isdigit() or step == "0":
-            return "?!"
-        days += _FROM_MONDAY[low : high + 1 : int(step or 1)]
-    return ",".join(dict.fromkeys(days))
-
-
-def _from_monday(text: str) -> int | None:
-    if text in _FROM_MONDAY:
-        return _FROM_MONDAY.index(text)
-    return int(text) if text in tuple("0123456") else None
-
-
-def _interval(lengths: Mapping[str, str]) -> str:
-    weeks = int(lengths.get("weeks", 0))
-    parts = {"d": int(lengths.get("days", 0)) + 7 * weeks}
-    parts |= {unit[0]: int(lengths.get(unit, 0)) for unit in ("hours", "minutes", "seconds")}
-    return "interval " + "".join(f"{count}{unit}" for unit, count in parts.items() if count)
-
-
-def _day_rule(day: str, weekday: str) -> str:
-    return "" if "*" in (day, weekday) else " day_rule=and"
 
 
 def _call(text: str) -> _Call | None:
@@ -178,7 +149,7 @@ def _literal(node: ast.expr) -> str | None:
     match node:
         case ast.Constant(value=bool()):
             return None
-        case ast.Constant(value=int() | str() as value):
+        case ast.Constant(value=int() | float() | str() as value):
             return ",".join(part.strip() for part in str(value).split(","))
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
             values = [_literal(item) for item in items]

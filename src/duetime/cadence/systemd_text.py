@@ -62,7 +62,11 @@ class _Event(NamedTuple):
 
 
 def systemd_suggestion(text: str) -> str | None:
-    """Return the text of the cadence of a calendar event; None for another text, or a word of duetime too."""
+    """Return the text of the cadence of a calendar event; None for another text, or a word of duetime too.
+
+    Raises:
+        InvalidCadence: the text is a calendar event that no cadence can express.
+    """
     word = text.strip().lower()
     tokens = text.split()
     is_dated = any(_DATE.fullmatch(token) or _WEEKDAYS.fullmatch(token) for token in tokens)
@@ -70,9 +74,10 @@ def systemd_suggestion(text: str) -> str | None:
     if word in _DUETIMES or is_plain_time or not (is_dated or word in _WORDS or _TIME.match(text)):
         return None
     try:
-        return from_systemd(text).text.removeprefix("cron ")
+        _Reader(text).event()
     except InvalidCadence:
         return None
+    return from_systemd(text).text.removeprefix("cron ")
 
 
 def from_systemd(text: str, *, tz: str | None = None) -> Cadence:

@@ -19,6 +19,7 @@ from duetime.cadence.crontab import Cron
 from duetime.cadence.day_fields import LENGTHS
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.explain import LocalOccurrence, local_occurrences
+from duetime.cadence.expression import parse_cron
 from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.words import bits
 from duetime.cadence.zones import instant_at, seconds_of, zone
@@ -85,17 +86,20 @@ def _changed(cadence: WallCadence, at: int, last: int) -> Iterator[LocalOccurren
 def _cron_warnings(cadence: Cron) -> Iterator[str]:
     fields = cadence.expression.split()
     if len(fields) == _SIX and "?" in (fields[2], fields[4]):
-        yield (
-            "six fields begin with the second; if this is EventBridge's, which begin with the minute"
-            f' and end with the year, write "{" ".join(fields[:-1])}"'
-        )
+        from duetime.cadence.dialects import eventbridge_text  # noqa: PLC0415 - few expressions need it
+
+        if text := eventbridge_text(cadence.expression):
+            yield (
+                "six fields begin with the second; if this is EventBridge's, which begin with the minute"
+                f' and end with the year, write "{text}"'
+            )
     if len(fields) > 1:
         if fields[-3] == "?" and re.match(r"[1-7]", fields[-1]):
             yield (
                 f"in day-of-week {fields[-1]} Sunday is 0 or 7 and Monday 1; Quartz and EventBridge count"
                 " from Sunday 1: names are the same everywhere"
             )
-        yield from _each_unit_warnings(fields)
+        yield from _each_unit_warnings(cadence, fields)
         yield from _uneven_step_warnings(fields[-5:])
         yield from _uneven_day_warnings(*fields[-3:])
         for name, text in zip([*_HIGHEST][-len(fields) :], fields, strict=True):
@@ -128,11 +132,13 @@ def _needless_exclusions(cadence: Cadence) -> Iterator[str]:
             yield f"except_at {text} excludes nothing: it is no time of the cadence"
 
 
-def _each_unit_warnings(fields: list[str]) -> Iterator[str]:
+def _each_unit_warnings(cadence: Cron, fields: list[str]) -> Iterator[str]:
     """Warn about ``* 2 * * *``, which runs in each minute of the hour."""
     smaller, larger = ("second", "minute") if len(fields) == _SIX else ("minute", "hour")
     if fields[0] == "*" and re.fullmatch(r"\d+(?:,\d+)*", fields[1]):
-        once = " ".join(["0", *fields[1:]])
+        parts = parse_cron(" ".join(["0", *fields[1:]]), cadence.day_rule)
+        modifiers = replace(cadence.modifiers, default_tz=None)
+        once = replace(cadence, parts=parts, modifiers=modifiers).text.removeprefix("cron ")
         yield f'{smaller} * runs in each {smaller} of the {larger}; to run once in it, write "{once}"'
 
 
@@ -166,10 +172,11 @@ def _range_warnings(name: str, item: str) -> Iterator[str]:
     if not found or not (found[2] or found[3]):
         return
     low, high, step = int(found[1]), int(found[2] or _HIGHEST[name]), int(found[3] or 1)
+    step_text = f"/{step}" if found[3] else ""
     if low > high and not (name == "day-of-week" and high == 0):
         yield (
             f"{name} {item} goes over the end of the {'week' if name == 'day-of-week' else 'range'}:"
-            f" {low} and later, and up to {high}; for those between, write {high}-{low}"
+            f" {low} and later, and up to {high}; for those between, write {high}-{low}{step_text}"
         )
     elif low < high and low + step > high:
         yield f"{name} {item} is {low} alone, since its step is longer than its range"

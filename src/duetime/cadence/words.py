@@ -17,8 +17,8 @@ BLANKS = " \t\r\n"
 """The white space that separates words."""
 PLAIN = "an ASCII character"
 
-_WEEKDAY_NAMES = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
-_MONTH_NAMES = (
+WEEKDAY_NAMES = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+MONTH_NAMES = (
     "January",
     "February",
     "March",
@@ -106,12 +106,12 @@ def weeks_text(mask: int) -> str:
 
 def weekdays_words(mask: int) -> str:
     """Return weekdays in English, as in ``Monday to Friday``."""
-    return _as_english(weekdays_text(mask), dict(zip(WEEKDAYS, _WEEKDAY_NAMES, strict=True)))
+    return _as_english(weekdays_text(mask), dict(zip(WEEKDAYS, WEEKDAY_NAMES, strict=True)))
 
 
 def months_words(mask: int) -> str:
     """Return months in English, as in ``June to August``."""
-    return _as_english(months_text(mask), dict(zip(MONTHS, _MONTH_NAMES, strict=True)))
+    return _as_english(months_text(mask), dict(zip(MONTHS, MONTH_NAMES, strict=True)))
 
 
 def second_of_day(given: str | time, option: str = "time") -> int:

@@ -1,0 +1,172 @@
+"""Every suggestion means what the other system means: each message with ``write "…"``, over random texts."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import duetime
+from duetime.cadence import Cadence, InvalidCadence, cadence_warnings, cron, parse
+from tests.cadence.oracle import Plain
+from tests.cadence.other_languages import JENKINS, SIX, Written, expressions, jenkins_values, texts
+
+FIRST = date(2027, 1, 1)
+DAYS = [FIRST + timedelta(days=n) for n in range(500)]
+"""More than a year: two years can be told apart."""
+ONE_DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
+TEXTS = texts()
+
+
+def midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+def days_of(cadence: Cadence) -> list[date]:
+    """Return the days in DAYS on which a cadence in UTC runs."""
+    found, at = [], midnight(DAYS[0]) - SECOND
+    while (at := cadence.next_after(at)) is not None and at.date() <= DAYS[-1]:
+        found.append(at.date())
+        at = midnight(at.date() + ONE_DAY) - SECOND
+    return found
+
+
+def times_of(cadence: Cadence, day: date) -> list[timedelta]:
+    return [
+        at - midnight(day) for at in cadence.between(midnight(day) - SECOND, midnight(day + ONE_DAY) - SECOND)
+    ]
+
+
+def message_of(text: str) -> str:
+    """Return the error of a text, or its note."""
+    try:
+        return " ".join(cadence_warnings(parse(text)))
+    except InvalidCadence as refused:
+        return f"{refused.problem}; {refused.remedy}"
+
+
+def suggested(message: str) -> str | None:
+    found = re.search(r'write "([^"]+)"', message)
+    return found and found[1]
+
+
+def agree(cadence: Cadence, written: Written) -> None:
+    expected = [day for day in DAYS if written.has_day(day)]
+    assert days_of(cadence) == expected
+    if expected:
+        assert times_of(cadence, expected[0]) == written.times()
+
+
+@pytest.mark.parametrize("language", TEXTS)
+@given(data=st.data())
+def test_a_suggestion_has_the_occurrences_of_the_other_language(language, data):
+    text, written = data.draw(TEXTS[language])
+    message = message_of(text)
+    found = suggested(message)
+    if found is not None:
+        agree(parse(found), written)
+    else:
+        follow = max(written.years) - min(written.years) < len(written.years)
+        assert follow or "follow each other" in message
+        years = range(12 * 366)
+        assert not follow or not any(written.has_day(FIRST + timedelta(days=n)) for n in years), message
+
+
+HASHES = {
+    "minute": ("0-59", "2-5"),
+    "hour": ("0-23", "8-17"),
+    "day": ("1-28", "1-4"),
+    "weekday": ("0-6", "1-5"),
+}
+
+
+@given(expressions(JENKINS), st.data())
+def test_a_hash_of_jenkins_is_spread_or_one_of_its_values(written, data):
+    fields = dict(written.fields)
+    for name in data.draw(
+        st.sampled_from([["minute"], ["hour"], ["minute", "hour"], ["minute", "day"], ["weekday"]])
+    ):
+        whole, part = HASHES[name]
+        values = data.draw(st.sampled_from(["", f"({part})", f"({whole})"]))
+        fields[name] = f"H{values}{data.draw(st.sampled_from(['', '/2', '/3', '/7']))}"
+    cadence = parse(suggested(message_of(" ".join(fields[name] for name in SIX[1:]))))
+    options = {name: jenkins_values(text, HASHES.get(name, [""])[0]) for name, text in fields.items()}
+    for key in "abc":
+        delayed = cadence.delayed_for(key)
+        days = days_of(delayed)
+        choices = (
+            Written(JENKINS, fields | {"day": day, "weekday": weekday})
+            for day, weekday in product(options["day"], options["weekday"])
+        )
+        assert any(days == [day for day in DAYS if chosen.has_day(day)] for chosen in choices)
+        times = [
+            Written(JENKINS, fields | {"minute": minute, "hour": hour}).times()
+            for minute, hour in product(options["minute"], options["hour"])
+        ]
+        assert not days or times_of(delayed, days[0]) in times
+
+
+@pytest.mark.parametrize("options", ["", " tz=Europe/Paris", " window=00:00-23:00", " days=mon-fri"])
+@pytest.mark.parametrize("days", ["* * *", "1 * *", "* 2 MON-FRI", "? * FRI#2", "L * *", "1 * MON"])
+@pytest.mark.parametrize("times", ["* 2", "* 9,17", "* 0 2"])
+def test_the_note_on_each_minute_suggests_the_first_of_them(times, days, options):
+    original = parse(f"{times} {days}{options}{' day_rule=and' * (days == '1 * MON')}")
+    found = suggested(next(note for note in cadence_warnings(original) if "to run once in it" in note))
+    once = parse(found)
+    assert once.modifiers == original.modifiers
+    plain = Plain.parse(" ".join(["0", *original.expression.split()[1:]]), original.day_rule)
+    bare = cron(once.expression, day_rule=once.day_rule)
+    start = datetime(2027, 1, 1, tzinfo=UTC)
+    minutes = (start + timedelta(minutes=n) for n in range(1, 40 * 1_440))
+    assert [*bare.between(start, start + timedelta(days=40))] == [at for at in minutes if plain.matches(at)]
+
+
+def test_each_message_that_suggests_a_text_is_compared_here():
+    root = Path(duetime.__file__).parent
+    found = {
+        str(path.relative_to(root)): count
+        for path in root.rglob("*.py")
+        if (count := len(re.findall(r'\bwrite \\?"', path.read_text())))
+    }
+    assert found == {"cadence/foreign_cron.py": 1, "cadence/warnings.py": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("cron(61 9 ? * MON-FRI *)", "EventBridge's cron, which begins with the minute"),
+        ("cron(0 9 ? * 8 *)", "day-of-week: 8 is out of range"),
+        ("cron(0 9 ? * MON/2 *)", "what follows their three letters is ignored there"),
+        ("cron(0 9 ? * MON *) dst=quartz", "dst: not a rule"),
+        ("cron(0 9 ? * MON)", "it has 6 of them, and this has 5"),
+        ("0 0 12 ? * 2 2027,2029", "the years do not follow each other"),
+        ("0 0 12 ? * MONDAY-FRIDAY *", "what follows their three letters is ignored there"),
+        ("crontab(minute=99)", "Celery's crontab: minute: 99 is out of range"),
+        ("crontab(0, 0, month=2)", "Celery's crontab: month: no cadence has this option"),
+        ("crontab(day_of_week=7)", "Celery's crontab: day-of-week: 7 is out of range"),
+        ("CronTrigger(week=3)", "no cadence has the weeks of a year"),
+        ("CronTrigger(day='2nd tue', day_of_week='mon')", "it counts weekdays beside other days"),
+        ("IntervalTrigger(hours=1.5)", "interval: it has no whole numbers"),
+        ("IntervalTrigger(jitter=5)", "jitter: no cadence has this option"),
+        ("@Scheduled(fixedRate = 5000)", "Spring's annotation: cron: there is none"),
+        ('@Scheduled(cron = "0 0 3 * * L")', "L needs a weekday before it"),
+        ("FREQ=DAILY", "iCalendar's RRULE: RRULE: DAILY needs BYMINUTE, or DTSTART"),
+        ("FREQ=YEARLY;BYWEEKNO=20", "BYWEEKNO has no equivalent"),
+        ("2027,2029-*-* 10:00:00", "its years do not follow each other"),
+        ("H H 31 2 *", "no month ever has such a day"),
+        ("TZ=Mars/X 0 3 * * *", "there is no time zone 'Mars/X'"),
+        ("@every 1.5h", "Go's spelling of an interval"),
+        ("schedule: '0 3 * * 7'", "day-of-week: 7 is out of range"),
+    ],
+)
+def test_what_cannot_be_translated_has_the_reason_of_its_language(text, problem):
+    with pytest.raises(InvalidCadence) as caught:
+        parse(text)
+    assert problem in caught.value.problem
+    assert 'write "' not in caught.value.remedy
+    assert caught.value.remedy

@@ -1,0 +1,139 @@
+"""What people type instead of a cadence's text: the nearest cadence is the remedy."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from duetime.cadence import InvalidCadence, parse
+
+TYPED = {
+    "every weekday at 9": "weekly mon-fri 09:00",
+    "every weekday at 9am": "weekly mon-fri 09:00",
+    "first monday of the month": "nth_weekday first mon 09:00",
+    "last friday of the month at 17:00": "nth_weekday last fri 17:00",
+    "last business day 17:00": "business_day last 17:00",
+    "daily 9:00 Europe/Paris": "daily 09:00 tz=Europe/Paris",
+    "09:00": "daily 09:00",
+    "9:00": "daily 09:00",
+    "PT5M": "interval 5m",
+    "P1D": "interval 1d",
+    "PT1H30M": "interval 1h30m",
+    "every 5 minutes": "every 5m",
+    "every 7 minutes": "interval 7m",
+    "every 10 min": "every 10m",
+    "every hour": "every 1h",
+    "every day at 9:30": "daily 09:30",
+    "every day at midnight": "daily 00:00",
+    "every monday": "weekly mon 09:00",
+    "mondays at 10": "weekly mon 10:00",
+    "every monday and thursday at 8:15": "weekly mon,thu 08:15",
+    "tuesdays and thursdays at noon": "weekly tue,thu 12:00",
+    "monthly on the 1st": "monthly 1 09:00",
+    "1st of the month": "monthly 1 09:00",
+    "last day of the month": "monthly last 09:00",
+    "last day of the month at 23:59": "monthly last 23:59",
+    "every 2 hours": "every 2h",
+    "every 90 seconds": "every 1m30s",
+    "every 2 weeks": "weekly mon 09:00 every=2 anchor=2027-01-04",
+    "every other monday at 9": "weekly mon 09:00 every=2 anchor=2027-01-04",
+    "every 3 days": "every 3d at=09:00 anchor=2027-01-04",
+    "every 3 months": "monthly 1 09:00 every=3 anchor=2027-01-04",
+    "every quarter": "monthly 1 09:00 months=jan,apr,jul,oct",
+    "december 25": "monthly 25 09:00 months=dec",
+    "25 december at 8:00": "monthly 25 08:00 months=dec",
+    "every year": "yearly 01-01 09:00",
+    "noon": "daily 12:00",
+    "midnight": "daily 00:00",
+    "9am": "daily 09:00",
+    "5pm": "daily 17:00",
+    "at 9": "daily 09:00",
+    "9:00 Europe/Paris": "daily 09:00 tz=Europe/Paris",
+    "weekdays 18:00": "weekly mon-fri 18:00",
+    "weekends at 10": "weekly sat,sun 10:00",
+    "every 15 minutes between 9 and 17": "every 15m window=09:00-17:00",
+    "every 15 minutes on weekdays from 9:00 to 17:30": "every 15m days=mon-fri window=09:00-17:30",
+    "5 minutes": "every 5m",
+    "3rd business day at 10:00": "business_day 3 10:00",
+    "first working day of the month": "business_day 1 09:00",
+    "last weekday of the month": "business_day last 09:00",
+    "second tuesday of each month at 8pm": "nth_weekday second tue 20:00",
+    "every sunday at 3am UTC": "weekly sun 03:00 tz=UTC",
+    "every minute": "every 1m",
+    "monthly": "monthly 1 09:00",
+    "daily": "daily 09:00",
+    "weekly": "weekly mon 09:00",
+    "once a day": "daily 09:00",
+    "nightly": "daily 00:00",
+    "monday to friday at 9": "weekly mon-fri 09:00",
+    "first and third monday of the month at 10:00": "nth_weekday first,third mon 10:00",
+    "every business day at 9": "daily 09:00 days=mon-fri",
+}
+NO_CADENCE = [
+    "every morning",
+    "every 25:00",
+    "at 31",
+    "tomorrow at 9",
+    "daily 09:00 and then weekly on the moon",
+    "every second fortnight",
+    "every 0 minutes",
+    "P",
+    "PT",
+    "first of never",
+    "every\u00a0monday at\u00a09",
+]
+
+
+def remedy(text):
+    with pytest.raises(InvalidCadence) as caught:
+        parse(text)
+    return caught.value.remedy
+
+
+@pytest.mark.parametrize("text", TYPED)
+def test_a_typed_text_gets_the_nearest_cadence(text):
+    written = re.search(r'write "([^"]+)"', remedy(text))[1]
+    assert written == TYPED[text]
+    assert parse(written)
+
+
+@pytest.mark.parametrize("text", NO_CADENCE)
+def test_a_text_with_other_words_gets_no_guess(text):
+    assert 'write "' not in remedy(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "caveats"),
+    [
+        ("every weekday at 9", ""),
+        ("first monday of the month", "; it names no time, so choose one"),
+        ("every other monday at 9", "; choose a date of the cycle as the anchor"),
+        ("every 5 minutes", ""),
+    ],
+)
+def test_what_is_left_to_choose_is_named(text, caveats):
+    assert remedy(text) == f'write "{TYPED[text]}"{caveats}'
+
+
+def test_the_mistake_of_a_cadence_stays_marked():
+    with pytest.raises(InvalidCadence) as caught:
+        parse("daily 9:00 Europe/Paris")
+    assert caught.value.problem == "daily takes 1 word, not 2"
+
+
+SOME = (
+    "every monday mondays at 9 9:30 pm noon first second last 2nd day of month 5 minutes weekday june UTC to"
+)
+words = st.sampled_from([*SOME.split(), "business day", "and", "from", "other", "weeks"])
+
+
+@given(st.lists(words, min_size=1, max_size=7).map(" ".join))
+def test_each_guess_is_a_valid_text(text):
+    try:
+        parse(text)
+    except InvalidCadence as refused:
+        found = re.search(r'write "([^"]+)"', refused.remedy)
+        assert found is None or parse(found[1])
