@@ -109,8 +109,8 @@ def test_a_text_with_other_words_gets_no_guess(text):
     ("text", "caveats"),
     [
         ("every weekday at 9", ""),
-        ("first monday of the month", "; it names no time, so choose one"),
-        ("every other monday at 9", "; choose a date of the cycle as the anchor"),
+        ("first monday of the month", "; choose its time"),
+        ("every other monday at 9", "; choose a date of the cycle as its anchor"),
         ("every 5 minutes", ""),
     ],
 )

@@ -93,6 +93,15 @@ def parse_cron_fields(expression: str, inside: str, at: int) -> CronFields:
     )
 
 
+def year_values(text: str) -> list[int]:
+    """Return the years of a field, in ascending order.
+
+    Raises:
+        InvalidExpression: it is no such field.
+    """
+    return sorted(_values(AwsToken(text, 0, text), _YEAR))
+
+
 def _days(token: AwsToken) -> DayFields:
     if token.text == "L":
         return DayFields(days=0, lasts=(0,))

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 
 from duetime.cadence.durations import duration_text
-from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.errors import InvalidCadence, InvalidText
 from duetime.cadence.fields import FieldError
 from duetime.cadence.foreign_calls import apscheduler, celery
 from duetime.cadence.foreign_cron import (
@@ -26,7 +26,6 @@ from duetime.cadence.foreign_cron import (
     Language,
     Suggestion,
     cron_text,
-    named,
 )
 from duetime.cadence.rrule_text import from_rrule, is_rrule
 from duetime.cadence.systemd_text import systemd_suggestion
@@ -48,7 +47,7 @@ def translate_error(error: InvalidCadence, text: str) -> InvalidCadence:
                 found = found._replace(text=" ".join([found.text, *(options[0].split() if options else ())]))
                 read_text(found.text).check_can_run()
                 return type(error)(text, problem, found.remedy(), start=found.start and found.start + blank)
-        except (FieldError, InvalidCadence) as refused:
+        except (FieldError, InvalidText) as refused:
             return type(error)(text, f"{problem}: {refused.problem}", refused.remedy)
     typed = typed_suggestion(foreign) if text.isascii() and not options else None
     if typed is None:
@@ -61,7 +60,7 @@ def eventbridge_text(expression: str) -> str | None:
     try:
         found = _eventbridge(expression)
         return None if found is None else read_text(found.text).text.removeprefix("cron ")
-    except (FieldError, InvalidCadence):
+    except (FieldError, InvalidText):
         return None
 
 
@@ -69,9 +68,8 @@ def _expression(language: Language, text: str, options: str = "") -> Suggestion:
     """Return five fields, or six with the second, or a macro, which all languages have in common."""
     fields = text.split()
     names = SIX if len(fields) == len(SIX) else FIVE
-    return Suggestion(
-        text + options if text[:1] == "@" else cron_text(language, named(names, fields), options)
-    )
+    is_macro = text[:1] == "@"
+    return Suggestion(text + options if is_macro else cron_text(language, names, fields, options))
 
 
 def _eventbridge(text: str) -> Suggestion | None:
@@ -80,7 +78,7 @@ def _eventbridge(text: str) -> Suggestion | None:
     is_bare = len(fields) == len(SIX) and "?" in (fields[2], fields[4]) and re.fullmatch(_YEAR, fields[-1])
     if not inside and not is_bare:
         return None
-    return Suggestion(cron_text(QUARTZ, named((*FIVE, "year"), fields)))
+    return Suggestion(cron_text(QUARTZ, (*FIVE, "year"), fields))
 
 
 def _quartz(text: str) -> Suggestion | None:
@@ -88,7 +86,7 @@ def _quartz(text: str) -> Suggestion | None:
     is_long = len(fields) == len(SIX) + 1 and "?" in (fields[3], fields[5])
     if not is_long or not re.fullmatch(_YEAR, fields[-1]):
         return None
-    return Suggestion(cron_text(QUARTZ, named((*SIX, "year"), fields)))
+    return Suggestion(cron_text(QUARTZ, (*SIX, "year"), fields))
 
 
 def _template(pattern: str, template: str) -> Callable[[str], Suggestion | None]:
@@ -136,7 +134,7 @@ def _jenkins(text: str) -> Suggestion | None:
         caveat = caveat if is_spread else "or any other number in the place of H"
         unit = _HOUR if at == 0 and is_spread and size == _HOUR and not step else 0
     options = f" spread={duration_text(spread * 60)}" if spread else ""
-    return Suggestion(cron_text(JENKINS, named(FIVE, fields), options), caveat)
+    return Suggestion(cron_text(JENKINS, FIVE, fields, options), caveat)
 
 
 def _yaml(text: str) -> Suggestion | None:

@@ -9,12 +9,13 @@ field less significant than the last given one has its lowest value (``apschedul
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import NamedTuple
 
+from duetime.cadence.durations import duration_text
 from duetime.cadence.fields import FieldError
-from duetime.cadence.foreign_cron import APSCHEDULER, CELERY, FIVE, Suggestion, cron_text, named
+from duetime.cadence.foreign_cron import APSCHEDULER, APSCHEDULER_EITHER, CELERY, FIVE, Suggestion, cron_text
 
 _CELERY = {
     "minute": "minute",
@@ -25,7 +26,7 @@ _CELERY = {
 }
 _APSCHEDULER = ("year", "month", "day", "week", "day_of_week", "hour", "minute", "second")
 _LOWEST = {"month": "1", "day": "1", "hour": "0", "minute": "0", "second": "0"}
-_UNITS = {"weeks": "d", "days": "d", "hours": "h", "minutes": "m", "seconds": "s"}
+_UNITS = ("weeks", "days", "hours", "minutes", "seconds")
 _ORDINALS = {"1st": "#1", "2nd": "#2", "3rd": "#3", "4th": "#4", "5th": "#5", "last": "L"}
 
 
@@ -58,8 +59,8 @@ def celery(text: str) -> Suggestion | None:
         return None
     given = call.given([*_CELERY])
     caveat = "" if "minute" in given else "Celery runs it in each minute, since minute is missing"
-    fields = {ours: given.get(name, "*") for name, ours in _CELERY.items()}
-    return Suggestion(cron_text(CELERY, fields), caveat)
+    fields = [given.get(name, "*") for name in _CELERY]
+    return Suggestion(cron_text(CELERY, [*_CELERY.values()], fields), caveat)
 
 
 def apscheduler(text: str) -> Suggestion | None:
@@ -80,41 +81,37 @@ def apscheduler(text: str) -> Suggestion | None:
 
 
 def _from_crontab(call: _Call) -> str:
-    return cron_text(APSCHEDULER, named(FIVE, call.given(["expr"]).get("expr", "").split()))
+    return cron_text(APSCHEDULER, FIVE, call.given(["expr"]).get("expr", "").split())
 
 
 def _interval_trigger(call: _Call) -> str:
-    lengths = call.given([*_UNITS])
+    lengths = call.given(_UNITS)
     if not lengths or not all(map(str.isdigit, lengths.values())):
         raise FieldError("interval", "it has no whole numbers", "write it as in interval 90m")
-    days = int(lengths.pop("weeks", 0)) * 7 + int(lengths.pop("days", 0))
-    parts = {"days": days, **{unit: int(length) for unit, length in lengths.items()}}
-    return "interval " + "".join(f"{parts[unit]}{_UNITS[unit]}" for unit in _UNITS if parts.get(unit))
+    length = timedelta(**{unit: int(number) for unit, number in lengths.items()})
+    return f"interval {duration_text(int(length.total_seconds()))}"
 
 
 def _cron_trigger(call: _Call) -> str:
     given = call.given(_APSCHEDULER)
     last = max((_APSCHEDULER.index(name) for name in given), default=len(_APSCHEDULER))
     fields = {
-        name: given.get(name, _LOWEST.get(name, "*") if at > last else "*")
+        "weekday" if name == "day_of_week" else name: given.get(
+            name, _LOWEST.get(name, "*") if at > last else "*"
+        )
         for at, name in enumerate(_APSCHEDULER)
     }
     if fields.pop("week") != "*":
         raise FieldError("week", "no cadence has the weeks of a year", "list the dates")
     if fields["second"] == "0":
         del fields["second"]
-    weekday = fields.pop("day_of_week")
-    items = [re.sub(r"\s+", " ", item) for item in fields["day"].lower().split(",")]
-    counted = [item for item in items if " " in item]
-    plain = ["L" if item == "last" else item for item in items if " " not in item]
-    if not counted:
-        return cron_text(APSCHEDULER, {**fields, "day": ",".join(plain), "weekday": weekday})
-    if weekday != "*" or "*" in plain:
+    items = [item.split() for item in fields["day"].lower().split(",")]
+    counted = [f"{name.upper()}{_ORDINALS.get(which, '#')}" for which, *names in items for name in names]
+    plain = ["L" if which == "last" else which for which, *names in items if not names]
+    if counted and (fields["weekday"] != "*" or "*" in plain):
         raise FieldError("day", "it counts weekdays beside other days", "declare a cadence for each")
-    pairs = [item.split(" ") for item in counted]
-    nth = ",".join(f"{name.upper()}{_ORDINALS.get(which, '#')}" for which, name in pairs)
-    either = APSCHEDULER._replace(day_rule="vixie")
-    return cron_text(either, {**fields, "day": ",".join(plain) or "*", "weekday": nth})
+    fields |= {"day": ",".join(plain) or "*", "weekday": ",".join(counted) or fields["weekday"]}
+    return cron_text(APSCHEDULER_EITHER if counted else APSCHEDULER, [*fields], [*fields.values()])
 
 
 _TRIGGERS = (

@@ -15,13 +15,10 @@ from duetime.cadence.text import read_text
 from duetime.cadence.times import DAY
 from duetime.cadence.words import MONTHS, WEEKDAYS, WEEKS
 
-_ANCHOR = "2027-01-04"
-_SIZES = {"s": 1, "m": 60, "h": 3_600, "d": DAY, "w": 7 * DAY}
-_ISO = r"P(?=.)(?:(\d+)W)?(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?"
+_SIZES = {"s": 1, "m": 60, "h": 3_600}
 _ZONE = r"(?<!\S)([A-Z][A-Za-z_]+(?:/[\w+-]+)+|UTC|GMT)(?!\S)"
 _CLOCK = r"(\d{1,2})(?::(\d\d)(?::00)?)?(?: ?([ap]m)|h)?(?!\S)"
 _UNIT = r"(s(?:ec(?:ond)?)?|m(?:in(?:ute)?)?|h(?:r|our)?|d(?:ay)?|w(?:eek)?|month|year)s?(?!\S)"
-_WITHIN_A_DAY = ("s", "m", "h")
 _NAMES, _NTHS = "|".join(WEEKDAYS), "|".join(WEEKS)
 # Words that stand for others, in the order in which they are replaced.
 _REPLACED = (
@@ -47,20 +44,18 @@ _REPLACED = (
     (r"\s+", " "),
 )
 _FILLERS = {"every", "at", "day", "week", "month", "year"}
-_NO_TIME = "it names no time, so choose one"
-_SOME_TIME = "09:00"
-_NO_ANCHOR = "choose a date of the cycle as the anchor"
+_ANCHOR = "anchor=2027-01-04"
 
 
 class _Words:
     """A text, taken apart."""
 
     def __init__(self, text: str) -> None:
-        self._rest = text
+        self.rest = text
         self.options = "".join(f" tz={name}" for (name,) in self._take(_ZONE))
-        self._rest = short_names(self._rest.lower())
+        self.rest = short_names(self.rest.lower())
         for pattern, written in _REPLACED:
-            self._rest = re.sub(pattern, written, self._rest)
+            self.rest = re.sub(pattern, written, self.rest)
         for hours in self._take(rf"\b(?:between|from) {_CLOCK}(?: to| until| -)? {_CLOCK}"):
             self.options += f" window={_clock(*hours[:3])}-{_clock(*hours[3:])}"
         self.nths = [nth for (nth,) in self._take(r"\bnth:(\w+)")]
@@ -75,62 +70,55 @@ class _Words:
         self.numbers = [number for (number,) in self._take(r"(?<!\S)(?<!at )(\d{1,2})(?!\S)")]
         self.clocks = [_clock(*clock) for clock in self._take(rf"(?<!\S)(?:at )?{_CLOCK}")]
 
-    def is_cadence(self) -> bool:
-        """Return whether it names times or days, and nothing else."""
-        dated = self.months and self.numbers
-        found = self.nths or self.lengths or self.days or self.clocks or self.is_business or dated
-        return bool(found) and all(count for count, _ in self.lengths) and {*self._rest.split()} <= _FILLERS
-
     def _take(self, pattern: str) -> list[tuple[str, ...]]:
         """Return the groups of each match of a pattern, and remove the matches."""
-        found = [match.groups("") for match in re.finditer(pattern, self._rest)]
-        self._rest = re.sub(pattern, " ", self._rest)
+        found = [match.groups("") for match in re.finditer(pattern, self.rest)]
+        self.rest = re.sub(pattern, " ", self.rest)
         return found
 
 
 def typed_suggestion(text: str) -> Suggestion | None:
     """Return the nearest cadence of English words, or of a duration of ISO 8601; None for another text."""
-    if iso := re.fullmatch(_ISO, text, re.IGNORECASE):
-        counts = zip(iso.groups("0"), "wdhms", strict=True)
-        return Suggestion(f"interval {duration_text(sum(int(n) * _SIZES[unit] for n, unit in counts))}")
-    words = _Words(text)
-    if not words.is_cadence():
+    words, caveat = _Words(text), ""
+    is_named = words.nths or words.lengths or words.days or words.clocks or (words.months and words.numbers)
+    if re.fullmatch(r"P(?=T?\d)(\d+D)?(T[\dHMS]+)?", text):
+        written = f"interval {re.sub('[PT]', '', text).lower()}"
+    elif not {*words.rest.split()} <= _FILLERS or not (is_named or words.is_business):
         return None
-    months = f" months={words.months}" * bool(words.months)
-    small = sum(count * _SIZES[unit] for count, unit in words.lengths if unit in _WITHIN_A_DAY)
-    if small:
+    elif any(unit in _SIZES for _, unit in words.lengths):
+        step = sum(count * _SIZES.get(unit, DAY) for count, unit in words.lengths)
         days = f" days={words.days}" * bool(words.days)
-        caveats: list[str] = []
-        head = f"{'interval' if DAY % small else 'every'} {duration_text(small)}{days}"
+        written = f"{'interval' if step and DAY % step else 'every'} {duration_text(step)}{days}"
     else:
-        head, caveats = _of_days(words)
+        written, caveat = _of_days(words)
+    options = f" months={words.months}" * bool(words.months) + words.options
     try:
-        return Suggestion(read_text(head + months + words.options).text, "; ".join(caveats))
+        return Suggestion(read_text(written + options).text, caveat)
     except InvalidCadence:
         return None
 
 
-def _of_days(words: _Words) -> tuple[str, list[str]]:
+def _of_days(words: _Words) -> tuple[str, str]:
     """Return a cadence of a time on some days, and what is left to choose."""
     count, unit = next(iter(words.lengths), (1, ""))
     is_dated = bool(words.months) or unit == "mo"
-    hours = [] if is_dated else [_clock(number, "", "") for number in words.numbers]
-    at = ",".join([*words.clocks, *hours] or [_SOME_TIME])
-    cycle = f" every={count} anchor={_ANCHOR}" * (count > 1)
+    clocks = words.clocks + ([] if is_dated else [_clock(number, "", "") for number in words.numbers])
+    at, cycle = ",".join(clocks or ["09:00"]), f" every={count} {_ANCHOR}" * (count != 1)
     if words.nths and (words.is_business or words.days):
         kind = "business_day" if words.is_business else "nth_weekday"
-        head = f"{kind} {','.join(words.nths)} {words.days} {at}"
+        written = f"{kind} {','.join(words.nths)} {words.days} {at}"
     elif words.nths or is_dated:
         on = [str(WEEKS.index(nth) + 1) if nth in WEEKS[:-1] else nth for nth in words.nths]
-        head = f"monthly {','.join(on or words.numbers or '1')} {at}{cycle}"
+        written = f"monthly {','.join(on or words.numbers or '1')} {at}{cycle}"
     elif words.days or unit == "w":
-        head = f"weekly {words.days or 'mon'} {at}{cycle}"
+        written = f"weekly {words.days or 'mon'} {at}{cycle}"
     elif unit == "y":
-        head = f"yearly 01-01 {at}{cycle}"
+        written = f"yearly 01-01 {at}{cycle}"
     else:
-        head = f"every {count}d at={at} anchor={_ANCHOR}" if cycle else f"daily {at}"
-        head += " days=mon-fri" * words.is_business
-    return head, [_NO_TIME] * (not (words.clocks or hours)) + [_NO_ANCHOR] * bool(cycle)
+        written = f"every {count}d at={at} {_ANCHOR}" if cycle else f"daily {at}"
+        written += " days=mon-fri" * words.is_business
+    caveats = ["its time"] * (not clocks) + ["a date of the cycle as its anchor"] * bool(cycle)
+    return written, f"choose {' and '.join(caveats)}" * bool(caveats)
 
 
 def _clock(hour: str, minute: str, half: str) -> str:
