@@ -39,7 +39,9 @@ export const say = words("screens/cadence-notes", {
   },
   wraps: "{field} {written} is {low} and later, and up to {high}. For those between, write {high}-{low}.",
   alone: "{field} {written} is {low} alone, since its step is longer than its range.",
-  dates: "A month without a day {day} is passed over. L is the last day of each.",
+  dates:
+    "A month without a day {day} is passed over. L is the last day of each, and " +
+    'monthly("{day}-or-last", ...) that of those.',
   ending:
     "The dates of the calendar {name} end on {day}. Later days have no holidays: deploy with further years.",
   needless: "except_at {written} excludes nothing: it is no time of the cadence.",

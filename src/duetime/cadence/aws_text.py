@@ -30,7 +30,7 @@ class DayTerms(NamedTuple):
 
 def day_terms(days: DayFields) -> DayTerms:
     """Return terms that cover these days, months aside, with additional days unless two terms suffice."""
-    by_date = days.days != ALL_DAYS or bool(days.lasts or days.nearest or days.nearest_lasts)
+    by_date = days.days != ALL_DAYS or bool(days.lasts or days.nearest or days.nearest_lasts or days.capped)
     by_week = days.weekdays != ALL_WEEKDAYS
     filtered = days.only_weekdays != ALL_WEEKDAYS or days.weeks != ALL_WEEKS
     if not by_date:
@@ -81,7 +81,7 @@ def _date_terms(days: DayFields) -> DayTerms:
     terms = [DayFields(days=days.days)] if days.days else []
     terms += [DayFields(days=0, lasts=(0,)) for back in days.lasts if not back]
     terms += [DayFields(days=0, nearest=(day,)) for day in days.nearest]
-    if len(terms) <= MOST_TERMS and not days.nearest_lasts and not any(days.lasts):
+    if len(terms) <= MOST_TERMS and not (days.nearest_lasts or days.capped or any(days.lasts)):
         return DayTerms(tuple(terms), exact=True)
     return DayTerms((DayFields(days=_all_dates(days)),), exact=False)
 
@@ -93,6 +93,8 @@ def _all_dates(days: DayFields) -> int:
         found |= _dates(_SHORTEST - back, _LONGEST - back)
     for day in days.nearest:
         found |= _dates(day - _AWAY, day + _AWAY)
+    for day in days.capped:
+        found |= _dates(_SHORTEST, day)
     for back in days.nearest_lasts:
         found |= _dates(_SHORTEST - back - _AWAY, _LONGEST - back + _AWAY)
     return found

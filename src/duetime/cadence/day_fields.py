@@ -30,6 +30,7 @@ class DayFields(NamedTuple):
         lasts: ``n`` for the n-th day before the month's last (``L-n``).
         nearest: ``n`` for the weekday nearest to the n-th (``nW``).
         nearest_lasts: ``n`` for the weekday nearest to the n-th day before the last (``LW``, ``L-nW``).
+        capped: ``n`` for the n-th, or the last day of a month that has no n-th.
         nth: (weekday, n) for the n-th such weekday of the month; n of 0 is the last.
         either: whether one of the day fields must match, instead of both.
     """
@@ -38,6 +39,7 @@ class DayFields(NamedTuple):
     lasts: tuple[int, ...] = ()
     nearest: tuple[int, ...] = ()
     nearest_lasts: tuple[int, ...] = ()
+    capped: tuple[int, ...] = ()
     weekdays: int = ALL_WEEKDAYS
     nth: tuple[tuple[int, int], ...] = ()
     either: bool = False
@@ -49,7 +51,7 @@ class DayFields(NamedTuple):
         """Return the days of a month by its first weekday and length, the 1st as bit 0."""
         all_days = (1 << length) - 1
         by_date = self.days & all_days
-        if self.lasts or self.nearest or self.nearest_lasts:
+        if self.lasts or self.nearest or self.nearest_lasts or self.capped:
             by_date |= self._by_date(weekday, length)
         by_week = _on(self.weekdays, weekday) if self.weekdays != ALL_WEEKDAYS else all_days
         for day, nth in self.nth:
@@ -62,7 +64,7 @@ class DayFields(NamedTuple):
         return both & all_days
 
     def _by_date(self, weekday: int, length: int) -> int:
-        found = 0
+        found = sum({1 << min(day, length) - 1 for day in self.capped})
         for back in self.lasts:
             if back < length:
                 found |= 1 << length - 1 - back

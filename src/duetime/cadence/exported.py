@@ -104,6 +104,8 @@ class Exported:
             self.fail('day_rule="or"', "declare a cadence for the dates and one for the weekdays")
         if days.nearest or days.nearest_lasts:
             self.fail("the weekday nearest to a day", "name the days themselves")
+        if days.capped:
+            self.fail("the last day in the place of another", "declare a cadence for the shorter months")
         only = days.only_weekdays
         nth = tuple((day, n) for day, n in days.nth if only >> day & 1)
         days = days._replace(weekdays=days.weekdays & only, nth=nth, only_weekdays=ALL_WEEKDAYS)

@@ -168,6 +168,7 @@ class MonthDays(NamedTuple):
     lasts: tuple[int, ...] = ()
     nearest: tuple[int, ...] = ()
     nearest_lasts: tuple[int, ...] = ()
+    capped: tuple[int, ...] = ()
 
 
 def month_days(text: str) -> MonthDays:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, time
@@ -58,6 +59,7 @@ class Monthly(AtATime):
         words += [f"last-{back}" if back else "last" for back in self.on.lasts]
         words += [f"{day}w" for day in self.on.nearest]
         words += [f"last-{back}w" if back else "lastw" for back in self.on.nearest_lasts]
+        words += [f"{day}-or-last" for day in self.on.capped]
         return ",".join(words)
 
     def _head(self) -> str:
@@ -76,6 +78,7 @@ class Monthly(AtATime):
             f"the weekday nearest to the {before_last(back)}" if back else "the last weekday"
             for back in self.on.nearest_lasts
         ]
+        days += [f"day {day} or the last day" for day in self.on.capped]
         months = f"every {self.every} months, counted from {self.anchor}," if self.anchor else "every month"
         return f"{months} on {listed(days)} at {clock_text(self.at)}"
 
@@ -121,7 +124,8 @@ def monthly(
     """Return a cadence of some days of the month at a local time, as in ``monthly("1,last", "00:30")``.
 
     Days are 1 to 31, ``last`` and ``last-2``. A ``w`` after them means the nearest weekday (``15w``,
-    ``lastw``). A month without such a day is skipped.
+    ``lastw``). A month without such a day is skipped; ``30-or-last`` is the 30th, or the last day of a month
+    without one.
 
     Args:
         on: the days.
@@ -170,8 +174,11 @@ def _month_days(given: Words | int) -> MonthDays:
     spelled = text.upper().replace("LAST", "L").replace(" ", "")
     if not spelled.isascii() or set(spelled) & set("*?/"):
         raise InvalidCadence(text, "monthly: not days of the month", "use 1-31, last, last-2 or 15w")
+    items = {item: re.fullmatch(r"(29|30|31)-OR-L", item) for item in spelled.split(",")}
+    capped = {int(found[1]) for found in items.values() if found}
+    plain = ",".join(item for item, found in items.items() if not found)
     try:
-        found = month_days(spelled)
+        dates = month_days(plain) if plain or not capped else MonthDays(0)
     except FieldError as error:
         raise InvalidCadence(text, error.problem.replace(error.field, "monthly"), error.remedy) from None
-    return MonthDays(found.days, *(tuple(sorted(set(days))) for days in found[1:]))
+    return MonthDays(dates.days, *(tuple(sorted(set(days))) for days in (*dates[1:-1], capped)))

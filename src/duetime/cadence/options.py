@@ -17,6 +17,7 @@ from duetime.cadence.words import (
     listed,
     months_text,
     months_words,
+    weekdays_mask,
     weekdays_text,
     weekdays_words,
     weeks_text,
@@ -187,6 +188,9 @@ def _calendar_words(calendar: Calendar) -> str:
         only = f"only on {_entries_words(calendar.include)}" if calendar.include else ""
         without = f"except on {_entries_words(calendar.exclude)}" if calendar.exclude else ""
         words = " and ".join(filter(None, (only, without)))
+    if calendar.weekend != WEEKEND:
+        free = weekdays_mask(calendar.weekend) if calendar.weekend else 0
+        words += f", with {weekdays_words(free) if free else 'no day'} as the weekend"
     return words + _MOVES[calendar.instead]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
+from math import gcd
 
 from duetime._english import counted
 from duetime.cadence._interval import Interval
@@ -17,6 +18,7 @@ from duetime.cadence.bounds import instants_of
 from duetime.cadence.cadence import Cadence
 from duetime.cadence.crontab import Cron
 from duetime.cadence.day_fields import LENGTHS
+from duetime.cadence.days import Days, MonthCycle
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.explain import LocalOccurrence, local_occurrences
 from duetime.cadence.expression import parse_cron
@@ -51,6 +53,7 @@ def cadence_warnings(
     except InvalidCadence as refused:
         return [f"{refused.problem}; {refused.remedy}"]
     found = [*_cron_warnings(cadence)] if isinstance(cadence, Cron) else []
+    found += _missing_date_warnings(cadence)
     return [*found, *_needless_exclusions(cadence), *_ending_dates(cadence, start, until)]
 
 
@@ -105,7 +108,6 @@ def _cron_warnings(cadence: Cron) -> Iterator[str]:
         for name, text in zip([*_HIGHEST][-len(fields) :], fields, strict=True):
             for item in text.split(","):
                 yield from _range_warnings(name, item)
-    yield from _missing_date_warnings(cadence)
 
 
 def _ending_dates(cadence: Cadence, start: datetime | None, until: datetime | None) -> Iterator[str]:
@@ -198,9 +200,19 @@ def _uneven_step_warnings(fields: list[str]) -> Iterator[str]:
             )
 
 
-def _missing_date_warnings(cadence: Cron) -> Iterator[str]:
-    days = cadence.parts.days
-    dates = [n + 1 for n in bits(days.days)]
-    shortest = min(LENGTHS[month] for month in bits(days.months))
-    if dates and dates[0] > shortest and not (days.lasts or days.nearest or days.nearest_lasts):
-        yield f"a month without a day {dates[0]} is passed over; L is the last day of each"
+def _missing_date_warnings(cadence: Cadence) -> Iterator[str]:
+    """Warn about a date that some months in question do not have."""
+    days = cadence.wall.days if isinstance(cadence, WallCadence) else None
+    if not isinstance(days, Days):
+        return
+    fields, cycle = days.fields, days.cycle
+    months, dates = bits(fields.months), [n + 1 for n in bits(fields.days)]
+    if isinstance(cycle, MonthCycle):
+        months = [n for n in months if (n - 1 - cycle.anchor) % gcd(cycle.every, _MONTHS) == 0]
+    shortest = min((LENGTHS[month] for month in months), default=_MONTH_DAYS)
+    is_other = fields.either or fields.lasts or fields.nearest or fields.nearest_lasts or fields.capped
+    if dates and dates[0] > shortest and not is_other:
+        yield (
+            f"a month without a day {dates[0]} is passed over; L is the last day of each,"
+            f' and monthly("{dates[0]}-or-last", ...) that of those'
+        )

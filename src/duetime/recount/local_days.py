@@ -147,6 +147,7 @@ def _is_day_of_month(cadence: Monthly, day: date) -> bool:
     return (
         bool(on.days >> day.day - 1 & 1)
         or last - day.day in on.lasts
+        or day.day in {min(n, last) for n in on.capped}
         or any(1 <= n <= last and nearest_workday(day, n) == day.day for n in nearest)
     )
 

@@ -1,0 +1,153 @@
+"""Sentences and notes say what the cadence does."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from duetime.cadence import (
+    Calendar,
+    InvalidCadence,
+    business_day,
+    cadence_warnings,
+    cron,
+    daily,
+    monthly,
+    parse,
+    to_rrule,
+    to_systemd,
+    yearly,
+)
+
+START = datetime(2027, 1, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@given(st.sampled_from(["minute", "second"]), st.integers(2, 29), st.integers(0, 10))
+def test_a_rhythm_is_named_only_if_it_is_even_or_with_its_ends(unit, step, first):
+    text = f"{first or '*'}/{step}"
+    cadence = cron(f"{text} * * * *" if unit == "minute" else f"{text} * * * * *")
+    found = re.match(rf"every (\d+) {unit}s(?: from (?:{unit} )?(\d+))?(?: to (\d+))?", cadence.describe())
+    runs = [*cadence.between(START - timedelta(seconds=1), START + DAY / 24)]
+    values = [
+        getattr(at, unit) for at in runs if at < START + (DAY / 24 if unit == "minute" else DAY / 1_440)
+    ]
+    if found is None:
+        return
+    gaps = {later - earlier for earlier, later in pairwise(runs)}
+    assert len(gaps) == 1 or (int(found[2]), int(found[3])) == (values[0], values[-1])
+    assert int(found[1]) in {gap // timedelta(**{f"{unit}s": 1}) for gap in gaps}
+
+
+def test_an_uneven_rhythm_is_no_even_one():
+    assert cron("*/7 * * * *").describe() == "every 7 minutes from 0 to 56 past every hour, UTC"
+    assert cron("5/7 9-17 * * *").describe() == (
+        "every 7 minutes from 5 to 54 past the hour, from 09:00 to 17:59, UTC"
+    )
+    assert cron("*/15 */5 * * *").describe() == "every 15 minutes, in hours 0, 5, 10, 15 and 20, UTC"
+    assert cron("*/25 * * * * *").describe() == "every 25 seconds from 0 to 50 of every minute, UTC"
+
+
+@pytest.mark.parametrize(
+    ("weekend", "words"),
+    [(["fri", "sat"], "with Friday and Saturday as the weekend"), (["sun"], "with Sunday as the weekend")],
+)
+def test_another_weekend_is_named(weekend, words):
+    own = Calendar(exclude=["2027-01-01"], weekend=weekend)
+    assert words in business_day("last", "09:00", calendar=own).describe()
+    assert (
+        "weekend" not in business_day("last", "09:00", calendar=Calendar(exclude=["2027-01-01"])).describe()
+    )
+
+
+MISSING = [
+    (cron("0 9 31 * *"), 31),
+    (monthly(31, "09:00"), 31),
+    (monthly("30,31", "09:00", months="feb,mar"), 30),
+    (monthly(29, "09:00"), 29),
+    (monthly(31, "09:00", every=5, anchor="2027-01-01"), 31),
+    (yearly("02-29", "09:00"), 29),
+    (yearly("02-29", "09:00", every=2, anchor="2028-01-01"), 29),
+]
+COMPLETE = [
+    cron("0 9 28,31 * *"),
+    cron("0 9 31 1,3 *"),
+    cron("0 9 31 * MON", day_rule="or"),
+    monthly("31", "09:00", months="jan,mar"),
+    monthly("31", "09:00", every=12, anchor="2027-01-01"),
+    monthly("31,last", "09:00"),
+    monthly("31-or-last", "09:00"),
+    yearly("01-31,12-31", "09:00"),
+    daily("09:00"),
+    parse("manual"),
+]
+
+
+@pytest.mark.parametrize(("cadence", "day"), MISSING, ids=str)
+def test_a_month_without_the_date_has_the_same_note_in_every_kind(cadence, day):
+    [note] = cadence_warnings(cadence)
+    assert note == (
+        f"a month without a day {day} is passed over; L is the last day of each,"
+        f' and monthly("{day}-or-last", ...) that of those'
+    )
+
+
+@pytest.mark.parametrize("cadence", COMPLETE, ids=str)
+def test_a_cadence_that_runs_in_each_of_its_months_has_no_such_note(cadence):
+    assert not [note for note in cadence_warnings(cadence) if "passed over" in note]
+
+
+@pytest.mark.parametrize(
+    "days", ["30-or-last", "29-or-last,31-or-last", "5,30-or-last", "31-or-last", "last,30-or-last"]
+)
+@pytest.mark.parametrize("options", ["", " months=feb,apr", " every=3 anchor=2027-02-01"])
+def test_the_last_day_stands_in_for_a_missing_one(days, options):
+    cadence = parse(f"monthly {days} 09:00{options}")
+    assert parse(cadence.text) == cadence
+    found = {at.date() for at in cadence.between(START, START + 800 * DAY)}
+    expected = set()
+    for n in range(800):
+        day = (START + n * DAY).date()
+        length = calendar.monthrange(day.year, day.month)[1]
+        dates = {
+            length if item == "last" else min(int(item.partition("-")[0]), length) for item in days.split(",")
+        }
+        is_month = (
+            day.month in (2, 4)
+            if "months" in options
+            else (day.month - 2) % 3 == 0
+            if "every" in options
+            else True
+        )
+        if day.day in dates and is_month:
+            expected.add(day)
+    assert found == expected
+
+
+def test_the_last_day_in_the_place_of_another_is_described_and_not_exported():
+    cadence = monthly("30-or-last", "09:00")
+    assert cadence.describe() == "every month on day 30 or the last day at 09:00, UTC"
+    assert cadence.name == "Monthly_30-or-last_09_00"
+    with pytest.raises(InvalidCadence, match="cannot express the last day in the place of another"):
+        to_rrule(cadence, start=START)
+    with pytest.raises(InvalidCadence, match="cannot express the last day in the place of another"):
+        to_systemd(cadence)
+    for wrong in ("28-or-last", "32-or-last", "30-or-last-1", "-or-last"):
+        with pytest.raises(InvalidCadence):
+            monthly(wrong, "09:00")
+
+
+def test_a_wake_covers_the_last_day_in_the_place_of_another():
+    cadence = monthly("30-or-last", "09:00")
+    occurrences = [*cadence.between(START, START + 400 * DAY)]
+    fired, at = set(), START
+    [wake] = cadence.wakes()
+    while (at := wake.next_after(at)) is not None and at < START + 400 * DAY:
+        fired.add(at)
+    assert {*occurrences} <= fired
