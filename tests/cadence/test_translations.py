@@ -159,7 +159,7 @@ def test_an_interval_is_as_long(text):
         "FREQ=DAILY;INTERVAL=2;BYHOUR=9;BYMINUTE=0",
         "FREQ=DAILY",
         "FREQ=YEARLY;BYDAY=2MO;BYHOUR=9;BYMINUTE=0",
-        "FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=1;BYHOUR=9;BYMINUTE=0",
+        "FREQ=MONTHLY;BYMONTHDAY=1,15;BYSETPOS=1;BYHOUR=9;BYMINUTE=0",
         "2027,2029-*-* 10:00:00",
         "@Scheduled(fixedRate = 5000)",
         "0 2 * * * Mars/X",

@@ -14,6 +14,7 @@ from duetime.cadence.cadence import Cadence
 from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.text import read_text
+from duetime.cadence.windows_zones import WINDOWS_ZONES
 from duetime.cadence.zones import zone
 
 WEEKDAYS = {"SU": "SUN", "MO": "MON", "TU": "TUE", "WE": "WED", "TH": "THU", "FR": "FRI", "SA": "SAT"}
@@ -23,9 +24,12 @@ FREQUENCIES = ("SECONDLY", "MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "
 _HOURLY, _DAILY, _WEEKLY, _MONTHLY, _YEARLY = 2, 3, 4, 5, 6
 _PARTS = {"FREQ", "INTERVAL", "WKST", "BYSECOND", "BYMINUTE", "BYHOUR", "BYDAY", "BYMONTHDAY", "BYMONTH"}
 _PARTS |= {"BYSETPOS", "COUNT", "UNTIL"}
-_LINE = re.compile(r"(?P<name>[A-Z-]+)(?P<options>(?:;[^:]*)?):(?P<value>.*)", re.IGNORECASE)
+_OPTION = r';([\w-]+)=("[^"]*"|[^";:]*)'
+_LINE = re.compile(rf"(?P<name>[A-Z-]+)(?P<options>(?:{_OPTION})*):(?P<value>.*)", re.IGNORECASE)
 _UNITS = (1, 60, 3_600)
-_LEAST_CONTENT = re.compile(r"\s*(?:DTSTART|RRULE|EXDATE|RDATE|EXRULE|FREQ=)", re.IGNORECASE)
+_DATE_LENGTH, _SHORTEST_MONTH = 10, 28
+_LEAST_CONTENT = re.compile(r"\s*(?:DTSTART|RRULE|EXDATE|RDATE|EXRULE|FREQ=|BEGIN:V)", re.IGNORECASE)
+_LONGEST_MONTH = 31
 
 
 class _Start(NamedTuple):
@@ -43,8 +47,12 @@ def is_rrule(text: str) -> bool:
 def from_rrule(text: str, *, tz: str | None = None) -> Cadence:
     """Return the cadence of a recurrence rule of iCalendar, with its ``DTSTART`` and ``EXDATE`` lines.
 
+    At a clock change the cadence's rule applies. RFC 5545 (section 3.3.5) differs in a gap: it moves the time
+    by the length of the gap, where duetime runs at the gap's end.
+
     Args:
-        text: the lines, or ``FREQ=…`` alone. Without ``DTSTART`` the rule must name its times of day.
+        text: the lines, ``FREQ=…`` alone, or a ``VEVENT``. Without ``DTSTART`` the rule must name its times
+            of day. A date as ``UNTIL`` or ``EXDATE`` means all of its day.
         tz: the zone of a ``DTSTART`` without one.
 
     Raises:
@@ -60,7 +68,12 @@ class _Rule:
         self._text, self._tz = text, tz
         self._start: _Start | None = None
         self._excluded: list[str] = []
-        rules = [rule for line in _unfolded(text) if (rule := self._read_line(line))]
+        events, lines = _lines(text)
+        if events > 1:
+            self._fail("BEGIN:VEVENT", "occurs several times", "declare one cadence for each event")
+        rules = [rule for line in lines if (rule := self._read_line(line))]
+        if events and not rules and self._start:
+            rules = ["FREQ=DAILY;COUNT=1"]
         if len(rules) > 1:
             self._fail("RRULE", "occurs twice", "declare one cadence for each rule")
         if not rules:
@@ -119,7 +132,7 @@ class _Rule:
         return sorted({int(value) for value in values.split(",")})
 
     def _moment(self, line: re.Match[str]) -> _Start:
-        options = dict(re.findall(r";([^=;:]+)=([^;:]*)", line["options"]))
+        options = {name.upper(): option.strip('"') for name, option in re.findall(_OPTION, line["options"])}
         value = line["value"].upper()
         digits = value.removesuffix("Z")
         try:
@@ -128,6 +141,7 @@ class _Rule:
             self._fail(line[0], "has no date and time", "write it as in DTSTART:20270104T090000Z")
         tz = options.get("TZID") or ("UTC" if value.endswith("Z") else None)
         if tz is not None:
+            tz = WINDOWS_ZONES.get(tz, tz)
             zone(tz)
         return _Start(at, tz)
 
@@ -135,10 +149,12 @@ class _Rule:
         found = []
         for value in line["value"].split(","):
             one = _LINE.fullmatch(f"{line['name']}{line['options']}:{value}")
-            if one is None or "T" not in value.upper():
-                self._fail(line[0], "has no time of day", "write it as in EXDATE:20270104T090000Z")
+            if one is None:
+                self._fail(line[0], "has no date", "write it as in EXDATE:20270104T090000Z")
             at, tz = self._moment(one)
-            if tz is None:
+            if "T" not in value.upper():
+                found.append(f"{at.date()}")
+            elif tz is None:
                 found.append(at.isoformat())
             else:
                 found.append(at.replace(tzinfo=ZoneInfo(tz)).astimezone(UTC).isoformat())
@@ -157,13 +173,19 @@ class _Rule:
         if start is not None and not is_interval:
             options.append(f"start={start.at.isoformat()}")
         if until := self._parts.get("UNTIL"):
+            form = "%Y%m%dT%H%M%S" if "T" in until else "%Y%m%d"
             try:
-                end = datetime.strptime(until.removesuffix("Z"), "%Y%m%dT%H%M%S")  # noqa: DTZ007 - with its own zone
+                end = datetime.strptime(until.removesuffix("Z"), form)  # noqa: DTZ007 - with its own zone
             except ValueError:
-                self._fail("UNTIL", "has no time", "write it as in UNTIL=20271231T235959Z")
-            options.append(f"end={end.isoformat()}{'Z' * until.endswith('Z')}")
+                self._fail("UNTIL", "has no date", "write it as in UNTIL=20271231T235959Z")
+            last = f"{end.isoformat()}{'Z' * until.endswith('Z')}" if "T" in until else f"{end.date()}"
+            options.append(f"end={last}")
         if self._excluded:
-            options.append(f"except_at={','.join(self._excluded)}")
+            dates = [text for text in self._excluded if len(text) == _DATE_LENGTH]
+            times = self._clocks() if dates else []
+            excluded = [f"{day}T{clock}" for day in dates for clock in times]
+            excluded += [text for text in self._excluded if text not in dates]
+            options.append(f"except_at={','.join(excluded)}")
         if tz is not None:
             options.append(f"tz={tz}")
         return "".join(f" {option}" for option in options)
@@ -185,12 +207,17 @@ class _Rule:
             self._parts["FREQ"], f"needs {name}, or DTSTART", "add them, as in FREQ=DAILY;BYHOUR=9;BYMINUTE=0"
         )
 
-    def _clock(self) -> str:
-        """Return the one time of day, as text."""
+    def _clocks(self) -> list[str]:
+        """Return the times of day, as texts."""
         second, minute, hour = self._times()
-        if not minute or not hour or len(second) * len(minute) * len(hour) != 1:
-            self._fail("INTERVAL", "has several times of day", "declare one cadence for each")
-        return f"{hour[0]:02}:{minute[0]:02}:{second[0]:02}"
+        every_hour, every_minute = hour or range(24), minute or range(60)
+        return [f"{h:02}:{m:02}:{s:02}" for h in every_hour for m in every_minute for s in second]
+
+    def _clock(self, part: str = "INTERVAL") -> str:
+        """Return the one time of day, as text."""
+        if len(clocks := self._clocks()) > 1:
+            self._fail(part, "has several times of day", "declare one cadence for each")
+        return clocks[0]
 
     def _by_day(self) -> tuple[set[str], set[int]]:
         """Return the codes of the weekdays, and their ordinals, each of which applies to each weekday.
@@ -269,44 +296,59 @@ class _Rule:
         if "BYSETPOS" not in self._parts:
             return None
         chosen, (codes, ordinals) = self._numbers("BYSETPOS"), self._by_day()
-        is_simple = self._rank == _MONTHLY and self._interval == 1 and "BYMONTHDAY" not in self._parts
-        if not is_simple or ordinals or 0 in chosen or (codes != _WORKWEEK and len(codes) != 1):
+        months, dates = self._numbers("BYMONTH"), self._numbers("BYMONTHDAY")
+        is_of_months = self._rank == _MONTHLY or (
+            self._rank == _YEARLY and len(months) == self._interval == 1
+        )
+        last = max(dates, default=0)
+        is_capped = dates == [*range(_SHORTEST_MONTH, last + 1)] and chosen == [-1] and not codes
+        if not is_of_months or ordinals or 0 in chosen or (dates and not is_capped) or not (codes or dates):
+            self._fail("BYSETPOS", "chooses neither weekdays nor the last of dates", "list the days")
+        clock, filtered = self._clock("BYSETPOS"), f" months={','.join(map(str, months))}" * bool(months)
+        ends = [str(n) if n > 0 else f"last{n + 1}" if n < -1 else "last" for n in chosen]
+        if 1 < len(codes) < len(_CODES):
+            if self._interval > 1:
+                self._fail("BYSETPOS", f"stands beside INTERVAL={self._interval}", "leave one of them out")
+            free = ",".join(code for code in _named({*_CODES} - codes)).lower()
+            calendar = "" if codes == _WORKWEEK else f" calendar=exclude:{free};weekend:{free}"
+            return f"business_day {','.join(ends)} {clock}{filtered}{calendar}"
+        if len(codes) == 1:
+            ends = [day for nth in chosen for day in _ordinal_days(nth, "last-{}", "last")]
+            filtered += f" days={','.join(_named(codes))}"
+        if is_capped:
+            ends = [f"{last}-or-last"]
+        return f"monthly {','.join(ends)} {clock}{self._cycle()}{filtered}"
+
+    def _cycle(self) -> str:
+        """Return the options of an INTERVAL of more than one."""
+        return f" every={self._interval} anchor={self._begin().at.date()}" if self._interval > 1 else ""
+
+    def _begin(self) -> _Start:
+        """Return the start from which an INTERVAL counts."""
+        if self._start is None:
             self._fail(
-                "BYSETPOS", "chooses neither business days nor one weekday of the month", "list the days"
+                "INTERVAL", "has no DTSTART to count from", "add a line as in DTSTART:20270104T090000Z"
             )
-        months = self._numbers("BYMONTH")
-        filtered = f" months={','.join(map(str, months))}" * bool(months)
-        if codes == _WORKWEEK:
-            days = [str(n) if n > 0 else f"last{n + 1}" if n < -1 else "last" for n in chosen]
-            return f"business_day {','.join(days)} {self._clock()}{filtered}"
-        second, minute, hour = self._times()
-        if len(second) * len(minute or ()) * len(hour or ()) != 1:
-            self._fail("BYSETPOS", "has several times of day", "declare one cadence for each")
-        days = [day for nth in chosen for day in _ordinal_days(nth, "last-{}", "last")]
-        return f"monthly {','.join(days)} {self._clock()} days={','.join(_named(codes))}{filtered}"
+        return self._start
 
     def _repeated(self) -> str | None:
         """Return the cadence of an INTERVAL of more than one; None without it."""
         if self._interval == 1:
             return None
-        if self._start is None:
-            self._fail(
-                "INTERVAL", "has no DTSTART to count from", "add a line as in DTSTART:20270104T090000Z"
-            )
         if self._rank < _DAILY:
-            return self._within_days(self._start)
-        anchor, months = f"anchor={self._start.at.date()}", self._months()
+            return self._within_days(self._begin())
+        months = self._months()
         codes, ordinals = self._by_day()
         filtered = f" months={','.join(map(str, months))}" * bool(months)
-        cycle, weekdays = f"every={self._interval} {anchor}", f" days={','.join(_named(codes))}" * bool(codes)
+        cycle, weekdays = self._cycle(), f" days={','.join(_named(codes))}" * bool(codes)
         if self._rank == _WEEKLY:
             self._check_week_start(codes or {self._code_of_start()})
             on = ",".join(_named(codes or {self._code_of_start()}))
             self._refuse("BYMONTHDAY")
-            return f"weekly {on} {self._clock()} {cycle}{filtered}"
+            return f"weekly {on} {self._clock()}{cycle}{filtered}"
         if self._rank == _DAILY:
             self._refuse("BYMONTHDAY")
-            return f"every {self._interval}d at={self._clock()} {anchor}{filtered}{weekdays}"
+            return f"every {self._interval}d at={self._clock()} anchor={self._begin().at.date()}{filtered}{weekdays}"
         days = [
             f"last-{-day - 1}" if day < -1 else "last" if day < 0 else str(day) for day in self._month_days()
         ]
@@ -316,11 +358,11 @@ class _Rule:
                     self._in_ordinals(days, ordinals)
                 days = [day for nth in sorted(ordinals) for day in _ordinal_days(nth, "last-{}", "last")]
             days = days or [str(day) for day in range(1, 32)]
-            return f"monthly {','.join(days)} {self._clock()} {cycle}{filtered}{weekdays}"
+            return f"monthly {','.join(days)} {self._clock()}{cycle}{filtered}{weekdays}"
         if ordinals or not days or any(not day.isdigit() for day in days):
             self._fail("INTERVAL", "of years has no fixed dates", "use BYMONTH with BYMONTHDAY from 1 on")
         dates = [f"{month:02}-{int(day):02}" for month in months or range(1, 13) for day in days]
-        return f"yearly {','.join(_existing(dates))} {self._clock()} {cycle}{weekdays}"
+        return f"yearly {','.join(_existing(dates))} {self._clock()}{cycle}{weekdays}"
 
     def _refuse(self, name: str) -> None:
         if name in self._parts:
@@ -357,8 +399,14 @@ class _Rule:
         return f"interval {duration_text(step)} start={begin.isoformat()}Z"
 
 
-def _unfolded(text: str) -> list[str]:
-    return re.sub(r"\r?\n[ \t]", "", text.strip()).split()
+def _lines(text: str) -> tuple[int, list[str]]:
+    """Return the number of events, and the lines of the last of them, or those of the text."""
+    text = re.sub(r"\r?\n[ \t]", "", text.strip())
+    events: list[str] = re.findall(r"(?is)\bBEGIN:VEVENT\s(.*?)\sEND:VEVENT\b", text)
+    if events:
+        text = re.sub(r"(?is)\bBEGIN:(\w+)\s.*?\sEND:\1\b", "", events[-1])
+    lines = re.split(r"\s*[\r\n]+\s*|\s+(?=(?:DTSTART|RRULE|EXDATE|RDATE|EXRULE)[;:]|FREQ=)", text)
+    return len(events), [line for line in lines if not events or _LEAST_CONTENT.match(line)]
 
 
 def _listed(values: list[int] | None) -> str:
@@ -381,9 +429,6 @@ def _ordinal_days(nth: int, before: str, last: str) -> list[str]:
         return [str(day) for day in range(7 * nth - 6, 7 * nth + 1) if day <= _LONGEST_MONTH]
     backs = range(7 * (-nth - 1), min(7 * -nth, _LONGEST_MONTH))
     return [before.format(back) if back else last for back in backs]
-
-
-_LONGEST_MONTH = 31
 
 
 def _existing(dates: list[str]) -> list[str]:

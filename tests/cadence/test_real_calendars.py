@@ -1,0 +1,153 @@
+"""Rules as Google Calendar, Outlook and Apple's calendar write them, against the rules of python-dateutil.
+
+dateutil reads neither a date as ``EXDATE`` nor Windows' zones, so those are written out for it.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from zoneinfo import ZoneInfo, available_timezones
+
+import pytest
+from dateutil.rrule import rrulestr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from duetime.cadence import InvalidCadence, from_rrule, parse
+from duetime.cadence.windows_zones import WINDOWS_ZONES
+
+PARIS = ZoneInfo("Europe/Paris")
+AT = "DTSTART:20270104T093000Z\nRRULE:"
+START = datetime(2027, 1, 4, 9, 30, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+OUTLOOK = """BEGIN:VCALENDAR
+PRODID:-//Microsoft Corporation//Outlook 16.0 MIMEDIR//EN
+BEGIN:VTIMEZONE
+TZID:Romance Standard Time
+BEGIN:STANDARD
+DTSTART:16011028T030000
+RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10
+END:STANDARD
+END:VTIMEZONE
+BEGIN:VEVENT
+DTSTAMP:20270101T000000Z
+DTSTART;TZID="Romance Standard Time":20270104T093000
+DTEND;TZID="Romance Standard Time":20270104T100000
+RRULE:FREQ=MONTHLY;UNTIL=20270630T073000Z;BYDAY=MO,TU,WE,TH,FR;
+ BYSETPOS=-1
+SUMMARY:Month's end
+UID:1
+BEGIN:VALARM
+TRIGGER:-PT15M
+DTSTART:20200101T000000Z
+END:VALARM
+END:VEVENT
+END:VCALENDAR
+"""
+GOOGLE = """BEGIN:VEVENT
+DTSTART;TZID=Europe/Paris:20270104T093000
+RRULE:FREQ=WEEKLY;UNTIL=20270131;BYDAY=MO
+EXDATE;TZID=Europe/Paris:20270111T093000
+SUMMARY:Weekly
+END:VEVENT"""
+
+
+def of_cadence(cadence, after=START.replace(hour=0), count=60):
+    found, at = [], after - SECOND
+    while len(found) < count and (at := cadence.next_after(at)) is not None:
+        found.append(at)
+    return found
+
+
+def of_dateutil(text, count=60):
+    return [*islice(rrulestr(text, forceset=True).xafter(START.replace(hour=0)), count)]
+
+
+def test_an_event_of_outlook_is_read():
+    days = ["2027-01-29", "2027-02-26", "2027-03-31", "2027-04-30", "2027-05-31", "2027-06-30"]
+    expected = [datetime.fromisoformat(f"{day}T09:30").replace(tzinfo=PARIS) for day in days]
+    assert of_cadence(from_rrule(OUTLOOK)) == expected
+    assert of_cadence(from_rrule(OUTLOOK.replace("\n", "\r\n"))) == expected
+    with pytest.raises(InvalidCadence) as caught:
+        parse(OUTLOOK)
+    assert caught.value.problem == "this is iCalendar's RRULE"
+
+
+def test_an_event_of_google_is_read():
+    found = of_cadence(from_rrule(GOOGLE))
+    assert [at.astimezone(PARIS).strftime("%m-%d %H:%M") for at in found] == [
+        "01-04 09:30",
+        "01-18 09:30",
+        "01-25 09:30",
+    ]
+
+
+def test_an_event_without_a_rule_is_a_single_time():
+    event = "BEGIN:VEVENT\nDTSTART;TZID=Europe/Paris:20270104T093000\nEND:VEVENT"
+    assert of_cadence(from_rrule(event)) == [datetime(2027, 1, 4, 9, 30, tzinfo=PARIS)]
+
+
+def test_several_events_are_rejected():
+    with pytest.raises(InvalidCadence, match="occurs several times"):
+        from_rrule(f"{GOOGLE}\n{GOOGLE}")
+
+
+def test_a_line_on_the_shell_is_read():
+    line = "DTSTART;TZID=W. Europe Standard Time:20270104T093000 RRULE:FREQ=DAILY EXDATE;VALUE=DATE:20270105"
+    cadence = from_rrule(line)
+    assert cadence.tz == "Europe/Berlin"
+    assert [at.day for at in of_cadence(cadence, count=3)] == [4, 6, 7]
+
+
+@pytest.mark.parametrize(("name", "zone"), WINDOWS_ZONES.items())
+def test_each_zone_of_windows_is_one_of_iana(name, zone):
+    assert zone in available_timezones()
+    written = f'DTSTART;TZID="{name}":20270104T093000\nRRULE:FREQ=DAILY'
+    assert from_rrule(written).tz == zone
+
+
+def test_a_date_as_until_includes_its_day():
+    assert [at.day for at in of_cadence(from_rrule(f"{AT}FREQ=DAILY;UNTIL=20270106"))] == [4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    "rule", ["FREQ=DAILY", "FREQ=DAILY;COUNT=4", "FREQ=DAILY;BYHOUR=9,17", "FREQ=DAILY;BYHOUR=9,17;COUNT=7"]
+)
+def test_a_date_as_exdate_excludes_each_time_of_its_day(rule):
+    hours = (9, 17) if "BYHOUR" in rule else (9,)
+    single = ",".join(f"202701{day:02}T{hour:02}3000Z" for day in (5, 6) for hour in hours)
+    expected = of_dateutil(f"{AT}{rule}\nEXDATE:{single}")
+    assert of_cadence(from_rrule(f"{AT}{rule}\nEXDATE;VALUE=DATE:20270105,20270106")) == expected
+
+
+codes = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
+weekdays = st.lists(st.sampled_from(codes), min_size=1, max_size=7, unique=True).map(",".join)
+positions = st.lists(st.sampled_from([1, 2, 3, -1, -2]), min_size=1, max_size=2, unique=True)
+
+
+@given(
+    weekdays,
+    positions.map(lambda found: ",".join(map(str, found))),
+    st.sampled_from(
+        ["FREQ=MONTHLY", "FREQ=MONTHLY;BYMONTH=2,5", "FREQ=YEARLY;BYMONTH=3", "FREQ=MONTHLY;INTERVAL=2"]
+    ),
+)
+def test_positions_among_weekdays_are_those_of_dateutil(days, chosen, frequency):
+    text = f"{AT}{frequency};BYDAY={days};BYSETPOS={chosen}"
+    try:
+        cadence = from_rrule(text)
+    except InvalidCadence as refused:  # only business days have no cycle
+        assert "INTERVAL=2" in text
+        assert "stands beside INTERVAL" in refused.problem
+        return
+    assert of_cadence(cadence, count=25) == of_dateutil(text, 25)
+    assert parse(cadence.text) == cadence
+
+
+@pytest.mark.parametrize("last", [29, 30, 31])
+def test_the_last_of_some_dates_is_the_day_that_stands_in(last):
+    dates = ",".join(map(str, range(28, last + 1)))
+    text = f"{AT}FREQ=MONTHLY;BYMONTHDAY={dates};BYSETPOS=-1"
+    assert of_cadence(from_rrule(text)) == of_dateutil(text)
+    assert f"{last}-or-last" in from_rrule(text).text
