@@ -53,8 +53,8 @@ SUMMARY:Weekly
 END:VEVENT"""
 
 
-def of_cadence(cadence, after=START.replace(hour=0), count=60):
-    found, at = [], after - SECOND
+def of_cadence(cadence, count=60):
+    found, at = [], START.replace(hour=0)
     while len(found) < count and (at := cadence.next_after(at)) is not None:
         found.append(at)
     return found
@@ -135,12 +135,11 @@ positions = st.lists(st.sampled_from([1, 2, 3, -1, -2]), min_size=1, max_size=2,
 )
 def test_positions_among_weekdays_are_those_of_dateutil(days, chosen, frequency):
     text = f"{AT}{frequency};BYDAY={days};BYSETPOS={chosen}"
-    try:
-        cadence = from_rrule(text)
-    except InvalidCadence as refused:  # only business days have no cycle
-        assert "INTERVAL=2" in text
-        assert "stands beside INTERVAL" in refused.problem
+    if "INTERVAL" in text and 1 < len(days.split(",")) < len(codes):  # no cycle has business days
+        with pytest.raises(InvalidCadence, match="stands beside INTERVAL"):
+            from_rrule(text)
         return
+    cadence = from_rrule(text)
     assert of_cadence(cadence, count=25) == of_dateutil(text, 25)
     assert parse(cadence.text) == cadence
 

@@ -37,7 +37,7 @@ TYPED = {
     "last day of the month": "monthly last 09:00",
     "last day of the month at 23:59": "monthly last 23:59",
     "every 2 hours": "every 2h",
-    "every 90 seconds": "every 1m30s",
+    "every 90 seconds": "interval 1m30s",
     "every 2 weeks": "weekly mon 09:00 every=2 anchor=2027-01-04",
     "every other monday at 9": "weekly mon 09:00 every=2 anchor=2027-01-04",
     "every 3 days": "every 3d at=09:00 anchor=2027-01-04",

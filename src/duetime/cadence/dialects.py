@@ -111,11 +111,6 @@ def _rrule(text: str) -> Suggestion | None:
     return Suggestion(from_rrule(text).text.removeprefix("cron ")) if is_rrule(text) else None
 
 
-def _systemd(text: str) -> Suggestion | None:
-    found = systemd_suggestion(text)
-    return None if found is None else Suggestion(found)
-
-
 def _jenkins(text: str) -> Suggestion | None:
     """Return a spread for the hashes of minutes and hours, and one value for others."""
     fields, spread, unit, caveat = text.split(), 0, 1, ""
@@ -189,8 +184,11 @@ _SPELLINGS: tuple[tuple[str, Callable[[str], Suggestion | None]], ...] = (
     ("this is APScheduler's trigger", apscheduler),
     ("this is Spring's annotation", _spring),
     ("this is iCalendar's RRULE", _rrule),
-    ("this is systemd's word", lambda text: _systemd(text) if text.replace("-", "").isalpha() else None),
-    ("this is systemd's OnCalendar", _systemd),
+    (
+        "this is systemd's word",
+        lambda text: systemd_suggestion(text) if text.replace("-", "").isalpha() else None,
+    ),
+    ("this is systemd's OnCalendar", systemd_suggestion),
     ("H is Jenkins' hash of the job's name", _jenkins),
     ("this is a line of YAML, as of Kubernetes and GitHub Actions", _yaml),
     ("the zone comes before the expression", _zone_before),

@@ -125,35 +125,24 @@ def _call(text: str) -> _Call | None:
     """Return a call with literal arguments; None for anything else."""
     try:
         node = ast.parse(text, mode="eval").body
+        if not isinstance(node, ast.Call):
+            return None
+        named = {str(word.arg): _literal(word.value) for word in node.keywords}
+        return _Call(ast.unparse(node.func), [_literal(argument) for argument in node.args], named)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
-        return None
-    arguments = [_literal(argument) for argument in node.args]
-    named = {word.arg: _literal(word.value) for word in node.keywords if word.arg}
-    values = [value for value in (*arguments, *named.values()) if value is not None]
-    if len(values) != len(node.args) + len(node.keywords):
-        return None
-    return _Call(
-        ast.unparse(node.func),
-        [value for value in arguments if value is not None],
-        {name: value for name, value in named.items() if value is not None},
-    )
 
 
-def _literal(node: ast.expr) -> str | None:
-    """Return a number, a text, or the items of a list with commas between them."""
-    match node:
-        case ast.Constant(value=bool()):
-            return None
-        case ast.Constant(value=int() | float() | str() as value):
-            return ",".join(part.strip() for part in str(value).split(","))
-        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-            values = [_literal(item) for item in items]
-            present = [value for value in values if value is not None]
-            return ",".join(present) if present and len(present) == len(values) else None
-        case ast.Call(
-            func=ast.Name(id="ZoneInfo") | ast.Attribute(attr="ZoneInfo" | "timezone"), args=[zone]
-        ):
-            return _literal(zone)
-    return None
+def _literal(node: ast.expr) -> str:
+    """Return a number, a text, the name of a zone, or the items of a list with commas between them.
+
+    Raises:
+        ValueError: it is none of them.
+    """
+    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("ZoneInfo", "timezone")):
+        node = node.args[0] if node.args else node
+    value = ast.literal_eval(node)
+    items = value if isinstance(value, list | tuple | set) else str(value).split(",")
+    if not items or isinstance(value, bool | None):
+        raise ValueError(value)
+    return ",".join(str(item).strip() for item in items)

@@ -348,7 +348,8 @@ class _Rule:
             return f"weekly {on} {self._clock()}{cycle}{filtered}"
         if self._rank == _DAILY:
             self._refuse("BYMONTHDAY")
-            return f"every {self._interval}d at={self._clock()} anchor={self._begin().at.date()}{filtered}{weekdays}"
+            anchor = f"anchor={self._begin().at.date()}"
+            return f"every {self._interval}d at={self._clock()} {anchor}{filtered}{weekdays}"
         days = [
             f"last-{-day - 1}" if day < -1 else "last" if day < 0 else str(day) for day in self._month_days()
         ]

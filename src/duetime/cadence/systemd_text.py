@@ -16,6 +16,7 @@ from duetime.cadence.cadence import Cadence
 from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, DayFields
 from duetime.cadence.errors import InvalidCadence, UnknownZone
 from duetime.cadence.exported import Exported
+from duetime.cadence.foreign_cron import Suggestion
 from duetime.cadence.text import read_text
 from duetime.cadence.words import WEEKDAYS, bits, ranges, weekdays_text
 from duetime.cadence.zones import instant_at, zone
@@ -61,8 +62,8 @@ class _Event(NamedTuple):
     zone: str | None
 
 
-def systemd_suggestion(text: str) -> str | None:
-    """Return the text of the cadence of a calendar event; None for another text, or a word of duetime too.
+def systemd_suggestion(text: str) -> Suggestion | None:
+    """Return the cadence of a calendar event; None for another text, or a word of duetime too.
 
     Raises:
         InvalidCadence: the text is a calendar event that no cadence can express.
@@ -77,7 +78,7 @@ def systemd_suggestion(text: str) -> str | None:
         _Reader(text).event()
     except InvalidCadence:
         return None
-    return from_systemd(text).text.removeprefix("cron ")
+    return Suggestion(from_systemd(text).text.removeprefix("cron "))
 
 
 def from_systemd(text: str, *, tz: str | None = None) -> Cadence:

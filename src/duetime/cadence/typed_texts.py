@@ -1,126 +1,100 @@
 """What people type for a cadence, in duetime's spelling: ``every weekday at 9``, ``daily 9:00``, ``PT5M``.
 
-Imported only after a text has been rejected. The text is taken apart into zone, window, times, lengths,
-ordinals, weekdays and months. A text with any other word is no guess.
+Imported only after a text has been rejected. Words are replaced by shorter ones until the text has one
+of the forms of a table: ``first monday of the month at 9am`` becomes ``#1 mon 09:00``. A text of another form
+gets no guess.
 """
 
 from __future__ import annotations
 
 import re
 
-from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.foreign_cron import Suggestion, short_names
 from duetime.cadence.text import read_text
-from duetime.cadence.times import DAY
-from duetime.cadence.words import MONTHS, WEEKDAYS, WEEKS
+from duetime.cadence.words import MONTHS, WEEKDAYS
 
-_SIZES = {"s": 1, "m": 60, "h": 3_600}
-_ZONE = r"(?<!\S)([A-Z][A-Za-z_]+(?:/[\w+-]+)+|UTC|GMT)(?!\S)"
-_CLOCK = r"(\d{1,2})(?::(\d\d)(?::00)?)?(?: ?([ap]m)|h)?(?!\S)"
-_UNIT = r"(s(?:ec(?:ond)?)?|m(?:in(?:ute)?)?|h(?:r|our)?|d(?:ay)?|w(?:eek)?|month|year)s?(?!\S)"
-_NAMES, _NTHS = "|".join(WEEKDAYS), "|".join(WEEKS)
-# Words that stand for others, in the order in which they are replaced.
-_REPLACED = (
+_ZONE = r"(?<!\S)(?:[A-Z][A-Za-z_]+(?:/[\w+-]+)+|UTC|GMT)(?!\S)"
+_NAME = rf"(?:{'|'.join(WEEKDAYS)})"
+_TIME = r"\d\d:\d\d"
+_UNITS = (("s", "sec(?:ond)?"), ("m", "min(?:ute)?"), ("h", "h(?:ou)?r"), ("d", "day"), ("w", "week"))
+# Words and the shorter ones that stand for them, in the order in which they are replaced.
+_SHORTER = (
+    (r"\b(?:between|from) (\d[\d:]*) ?(?:and|to|until|-) ?(\d[\d:]*)", r"window=@\1-@\2"),
     (r"[,;]|\b(?:and|on|the|of|in|runs?|once|past)\b", " "),
     (r"\b(?:each|per|a)\b", "every"),
-    (r"\b(?:every )?(?:other|alternate)\b|\bevery second(?= )", "every 2"),
-    (r"\bhourly\b", "every hour"),
-    (r"\bdaily\b", "every day"),
-    (r"\bweekly\b", "every week"),
-    (r"\bmonthly\b", "every month"),
-    (r"\b(?:yearly|annually)\b", "every year"),
-    (r"\b(?:every quarter|quarterly)\b", "every month jan apr jul oct"),
+    (r"\b(?:every )?(?:other|alternate)\b|\bevery second(?= )", "2"),
+    (r"\b(?:every )?quarter(?:ly)?\b", "quarter"),
+    (r"\b(?:yearly|annually)\b", "1 year"),
+    (r"\bdaily\b", "1 day"),
+    (r"\b(hour|week|month)ly\b|\bevery (year|month|week|day|hour|minute|second)\b", r"1 \1\2"),
     (r"\bnoon\b", "12:00"),
     (r"\b(?:midnight|nightly)\b", "00:00"),
-    (r"\b(?:business|working|work)[ -]?days?\b", "business"),
-    (rf"\b({_NTHS}|\d+[a-z]+) weekday\b", r"\1 business"),
+    (r"\b(?:business|working|work)[ -]?days?\b|(?<=last )weekday\b|(?<=first )weekday\b", "business"),
     (r"\bweekdays?\b", "mon-fri"),
     (r"\bweekends?\b", "sat-sun"),
-    (rf"\b({_NAMES}) ?(?:-|to|through|until) ?({_NAMES})\b", r"\1-\2"),
-    (rf"\bevery (\d+) +(?=(?:{_NAMES})\b)", r"every \1 week "),
-    (rf"\b({_NTHS})(?= +(?:business|day|{_NTHS}|{_NAMES})\b)", r"nth:\1"),
-    (r"\b(\d+)(?:st|nd|rd|th)\b", r"nth:\1"),
+    (rf"\b({_NAME}) ?(?:-|to|through|until) ?({_NAME})\b", r"\1-\2"),
+    *((rf"\b{word}\b", f"#{n}") for word, n in (("first", 1), ("third", 3), ("fourth", 4), ("fifth", 5))),
+    (rf"\bsecond(?= +(?:business|day|{_NAME})\b)", "#2"),
+    (r"\blast\b", "#last"),
+    (r"\b(\d+)(?:st|nd|rd|th)\b", r"#\1"),
+    *((rf"\b(\d+) ?(?:{word}|{unit})s?\b", rf"\1{unit}") for unit, word in _UNITS),
+    (r"\b(\d+) (mo|y)(?:nth|ear)s?\b", r"\1\2"),
+    (rf"(?<!#)\b(\d+) +(?={_NAME}\b)", r"\1w "),
+    *((rf"(?<![\d:]){n}(?::(\d\d))? ?am\b", rf"{n % 12}:\1") for n in range(1, 13)),
+    *((rf"(?<![\d:]){n}(?::(\d\d))? ?pm\b", rf"{n % 12 + 12}:\1") for n in range(1, 13)),
+    (r"(?:\bat |@)(\d+)(?![\d:])", r"\1:"),
+    (r":(?!\d)", ":00"),
+    (r"\b(?:every|at|month|day)\b|@", " "),
     (r"\s+", " "),
+    (r"(?<![\d:])(\d):", r"0\1:"),
+    (r"(:\d\d):00\b", r"\1"),
+    (r"(?<=[=-]) (?=\d\d:)", ""),
+    (rf"({_TIME}) (\d\d)(?!\S)", r"\1 \2:00"),
+    (rf"^(.*?) ?((?<![=\d-]){_TIME}(?!-)(?: {_TIME})*) ?(.*)$", r"\1 \3 \2"),
+    (rf"({_TIME}) (?={_TIME})", r"\1,"),
+    (rf"({_NAME}) (?={_NAME}\b)", r"\1,"),
+    (r"#(\w+) #", r"#\1,"),
 )
-_FILLERS = {"every", "at", "day", "week", "month", "year"}
-_ANCHOR = "anchor=2027-01-04"
-
-
-class _Words:
-    """A text, taken apart."""
-
-    def __init__(self, text: str) -> None:
-        self.rest = text
-        self.options = "".join(f" tz={name}" for (name,) in self._take(_ZONE))
-        self.rest = short_names(self.rest.lower())
-        for pattern, written in _REPLACED:
-            self.rest = re.sub(pattern, written, self.rest)
-        for hours in self._take(rf"\b(?:between|from) {_CLOCK}(?: to| until| -)? {_CLOCK}"):
-            self.options += f" window={_clock(*hours[:3])}-{_clock(*hours[3:])}"
-        self.nths = [nth for (nth,) in self._take(r"\bnth:(\w+)")]
-        self.lengths = [
-            (int(count or 1), unit[:2] if unit[:2] == "mo" else unit[0])
-            for count, *units in self._take(rf"(?<!\S)(?:every )?(\d+) ?{_UNIT}|(?<!\S)every {_UNIT}")
-            for unit in filter(None, units)
-        ]
-        self.is_business = bool(self._take(r"\b(business)\b"))
-        self.days = ",".join(day for (day,) in self._take(rf"(?<!\S)((?:{_NAMES})(?:-(?:{_NAMES}))?)(?!\S)"))
-        self.months = ",".join(month for (month,) in self._take(rf"(?<!\S)({'|'.join(MONTHS)})(?!\S)"))
-        self.numbers = [number for (number,) in self._take(r"(?<!\S)(?<!at )(\d{1,2})(?!\S)")]
-        self.clocks = [_clock(*clock) for clock in self._take(rf"(?<!\S)(?:at )?{_CLOCK}")]
-
-    def _take(self, pattern: str) -> list[tuple[str, ...]]:
-        """Return the groups of each match of a pattern, and remove the matches."""
-        found = [match.groups("") for match in re.finditer(pattern, self.rest)]
-        self.rest = re.sub(pattern, " ", self.rest)
-        return found
+_AT = rf" ({_TIME}(?:,{_TIME})*)"
+_DAYS, _DATE_OF = rf"((?:{_NAME}[,-]?)+)", rf"({'|'.join(MONTHS)})"
+_SMALL = rf"(?: {_DAYS})?(?: (window=\S+))?"
+_CYCLE = "anchor=2027-01-04"
+# The forms of a text, and the cadence of each.
+_FORMS = (
+    (rf" ((?:[1-6]|1[025]|[23]0)[sm]|(?:[123468]|12)h){_SMALL}", r"every \1 days=\2 \3"),
+    (rf" (\d+[smh]){_SMALL}", r"interval \1 days=\2 \3"),
+    (r" p(\d+d)?(?:t(\d+h)?(\d+m)?(\d+s)?)?", r"interval \1\2\3\4"),
+    (rf"(?: 1mo)? #(\S+) business(?: 1mo)?{_AT}", r"business_day \1 \2"),
+    (rf" #(\S+) {_DAYS}(?: 1mo)?{_AT}", r"nth_weekday \1 \2 \3"),
+    (rf"(?: 1mo)? #(\S+)(?: 1mo)?{_AT}", r"monthly \1 \2"),
+    (rf" (\d+)mo{_AT}", rf"monthly 1 \2 every=\1 {_CYCLE}"),
+    (rf" quarter{_AT}", r"monthly 1 \1 months=jan,apr,jul,oct"),
+    (rf" #?(\d+) {_DATE_OF}(?: 1y)?{_AT}", r"monthly \1 \3 months=\2"),
+    (rf" {_DATE_OF} #?(\d+)(?: 1y)?{_AT}", r"monthly \2 \3 months=\1"),
+    (rf" (\d+)y{_AT}", rf"yearly 01-01 \2 every=\1 {_CYCLE}"),
+    (rf"(?: (\d+)w)? {_DAYS}{_AT}", rf"weekly \2 \3 every=\1 {_CYCLE}"),
+    (rf" (\d+)w{_AT}", rf"weekly mon \2 every=\1 {_CYCLE}"),
+    (rf" business{_AT}", r"daily \1 days=mon-fri"),
+    (rf"(?: 1d)?{_AT}", r"daily \1"),
+    (rf" (\d+)d{_AT}", rf"every \1d at=\2 {_CYCLE}"),
+)
 
 
 def typed_suggestion(text: str) -> Suggestion | None:
     """Return the nearest cadence of English words, or of a duration of ISO 8601; None for another text."""
-    words, caveat = _Words(text), ""
-    is_named = words.nths or words.lengths or words.days or words.clocks or (words.months and words.numbers)
-    if re.fullmatch(r"P(?=T?\d)(\d+D)?(T[\dHMS]+)?", text):
-        written = f"interval {re.sub('[PT]', '', text).lower()}"
-    elif not {*words.rest.split()} <= _FILLERS or not (is_named or words.is_business):
-        return None
-    elif any(unit in _SIZES for _, unit in words.lengths):
-        step = sum(count * _SIZES.get(unit, DAY) for count, unit in words.lengths)
-        days = f" days={words.days}" * bool(words.days)
-        written = f"{'interval' if step and DAY % step else 'every'} {duration_text(step)}{days}"
-    else:
-        written, caveat = _of_days(words)
-    options = f" months={words.months}" * bool(words.months) + words.options
-    try:
-        return Suggestion(read_text(written + options).text, caveat)
-    except InvalidCadence:
-        return None
-
-
-def _of_days(words: _Words) -> tuple[str, str]:
-    """Return a cadence of a time on some days, and what is left to choose."""
-    count, unit = next(iter(words.lengths), (1, ""))
-    is_dated = bool(words.months) or unit == "mo"
-    clocks = words.clocks + ([] if is_dated else [_clock(number, "", "") for number in words.numbers])
-    at, cycle = ",".join(clocks or ["09:00"]), f" every={count} {_ANCHOR}" * (count != 1)
-    if words.nths and (words.is_business or words.days):
-        kind = "business_day" if words.is_business else "nth_weekday"
-        written = f"{kind} {','.join(words.nths)} {words.days} {at}"
-    elif words.nths or is_dated:
-        on = [str(WEEKS.index(nth) + 1) if nth in WEEKS[:-1] else nth for nth in words.nths]
-        written = f"monthly {','.join(on or words.numbers or '1')} {at}{cycle}"
-    elif words.days or unit == "w":
-        written = f"weekly {words.days or 'mon'} {at}{cycle}"
-    elif unit == "y":
-        written = f"yearly 01-01 {at}{cycle}"
-    else:
-        written = f"every {count}d at={at} {_ANCHOR}" if cycle else f"daily {at}"
-        written += " days=mon-fri" * words.is_business
-    caveats = ["its time"] * (not clocks) + ["a date of the cycle as its anchor"] * bool(cycle)
-    return written, f"choose {' and '.join(caveats)}" * bool(caveats)
-
-
-def _clock(hour: str, minute: str, half: str) -> str:
-    at = int(hour) % 12 + 12 * (half == "pm") if half else int(hour)
-    return f"{at:02}:{minute or '00'}"
+    zone, words = re.search(_ZONE, text), short_names(re.sub(_ZONE, "", text).lower())
+    for pattern, shorter in _SHORTER:
+        words = re.sub(pattern, shorter, words)
+    for ending, caveat in (("", ""), (" 09:00", "choose its time")):
+        for pattern, form in _FORMS:
+            if found := re.fullmatch(pattern, " " + " ".join(words.split()) + ending):
+                options = f" tz={zone[0]}" if zone else ""
+                written = re.sub(r" \w+=(?!\S)", "", found.expand(form)) + options
+                try:
+                    cadence = read_text(written).text
+                except InvalidCadence:
+                    return None
+                anchor = "choose a date of the cycle as its anchor" * ("anchor=" in cadence)
+                return Suggestion(cadence, " and ".join(filter(None, (caveat, anchor))))
+    return None

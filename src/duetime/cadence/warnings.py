@@ -202,10 +202,9 @@ def _uneven_step_warnings(fields: list[str]) -> Iterator[str]:
 
 def _missing_date_warnings(cadence: Cadence) -> Iterator[str]:
     """Warn about a date that some months in question do not have."""
-    days = cadence.wall.days if isinstance(cadence, WallCadence) else None
-    if not isinstance(days, Days):
+    if not isinstance(cadence, WallCadence) or not isinstance(cadence.wall.days, Days):
         return
-    fields, cycle = days.fields, days.cycle
+    fields, cycle = cadence.wall.days.fields, cadence.wall.days.cycle
     months, dates = bits(fields.months), [n + 1 for n in bits(fields.days)]
     if isinstance(cycle, MonthCycle):
         months = [n for n in months if (n - 1 - cycle.anchor) % gcd(cycle.every, _MONTHS) == 0]
