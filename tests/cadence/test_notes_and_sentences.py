@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -24,6 +25,7 @@ from duetime.cadence import (
     to_systemd,
     yearly,
 )
+from duetime.cadence.days import month_in
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -151,3 +153,28 @@ def test_a_wake_covers_the_last_day_in_the_place_of_another():
     while (at := wake.next_after(at)) is not None and at < START + 400 * DAY:
         fired.add(at)
     assert {*occurrences} <= fired
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: monthly(30, "09:00", every=1_188, anchor="2027-02-01"),
+        lambda: yearly("02-29", "09:00", every=100, anchor="2001-01-01"),
+        lambda: yearly("02-29", "09:00", every=99, anchor="2027-01-01", days="mon").next_after(START),
+    ],
+)
+def test_a_long_cycle_is_searched_in_its_own_months_alone(build):
+    before = month_in.cache_info().misses
+    with suppress(InvalidCadence):
+        build()
+    assert month_in.cache_info().misses - before < 500
+
+
+def test_business_days_without_a_calendar_are_computed_once_for_each_kind_of_month():
+    cadence = business_day("2,last", "09:00", start="2027-01-01", count=2_000)
+    computed = []
+    days = cadence.wall.days
+    select = days._select
+    days._select = lambda month: computed.append(month) or select(month)
+    assert cadence.next_after(datetime(2100, 1, 1, tzinfo=UTC)) is not None
+    assert len(computed) <= 28

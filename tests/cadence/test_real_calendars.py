@@ -83,9 +83,9 @@ def test_an_event_of_google_is_read():
     ]
 
 
-def test_an_event_without_a_rule_is_a_single_time():
-    event = "BEGIN:VEVENT\nDTSTART;TZID=Europe/Paris:20270104T093000\nEND:VEVENT"
-    assert of_cadence(from_rrule(event)) == [datetime(2027, 1, 4, 9, 30, tzinfo=PARIS)]
+def test_an_event_without_a_rule_is_rejected():
+    with pytest.raises(InvalidCadence, match="there is no FREQ"):
+        from_rrule("BEGIN:VEVENT\nDTSTART;TZID=Europe/Paris:20270104T093000\nEND:VEVENT")
 
 
 def test_several_events_are_rejected():

@@ -19,7 +19,6 @@ from duetime.cadence.words import (
 _ALL_HOURS = (1 << 24) - 1
 _ALL_SIXTY = (1 << 60) - 1
 _SIXTY = 60
-_DAY_HOURS = 24
 _MOST_TIMES = 6
 _RUN = 3
 
@@ -61,8 +60,8 @@ def _rhythm(values: list[int], unit: str, of: str) -> str:
 
 
 def _hours(hours: list[int]) -> str:
-    step = _step(hours, _DAY_HOURS)
-    if step and hours[0] == 0 and _DAY_HOURS % step == 0:
+    step = _step(hours, 24)
+    if step and hours[0] == 0 and 24 % step == 0:
         return f"every {step} hours"
     if hours == list(range(hours[0], hours[-1] + 1)):
         return f"from {hours[0]:02}:00 to {hours[-1]:02}:59"

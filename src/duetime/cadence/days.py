@@ -145,9 +145,14 @@ class Days:
         start = date.fromordinal(day + UNIX_DAY)
         moved_across = self._shift is not None or (self._calendar is not None and self._calendar.moves)
         numbers = [month for month in range(1, 13) if moved_across or self.fields.months >> month & 1]
+        cycle = None if moved_across else self._cycle
         for at in range(bisect_left(self._years, start.year), len(self._years)):
             year = self._years[at]
             for number in numbers:
+                if isinstance(cycle, MonthCycle) and (year * 12 + number - 1 - cycle.anchor) % cycle.every:
+                    continue
+                if isinstance(cycle, YearCycle) and (year - cycle.anchor) % cycle.every:
+                    continue
                 if year > start.year or number >= start.month:
                     yield month_in(year, number)
 
@@ -175,8 +180,11 @@ class Days:
         kind = month.weekday << 5 | month.length
         admitted = self._kinds.get(kind)
         if admitted is None:
-            admitted = self._kinds[kind] = self.fields.admitted(month.weekday, month.length)
-        if self._select is not None and admitted:
+            admitted = self.fields.admitted(month.weekday, month.length)
+            if self._select is not None and self._calendar is None:  # then it depends on the kind alone
+                admitted &= self._select(month)
+            self._kinds[kind] = admitted
+        if self._select is not None and self._calendar is not None and admitted:
             admitted &= self._select(month)
         if self._cycle is None or not admitted:
             return admitted

@@ -68,8 +68,7 @@ def _expression(language: Language, text: str, options: str = "") -> Suggestion:
     """Return five fields, or six with the second, or a macro, which all languages have in common."""
     fields = text.split()
     names = SIX if len(fields) == len(SIX) else FIVE
-    is_macro = text[:1] == "@"
-    return Suggestion(text + options if is_macro else cron_text(language, names, fields, options))
+    return Suggestion(text + options if text[:1] == "@" else cron_text(language, names, fields, options))
 
 
 def _eventbridge(text: str) -> Suggestion | None:

@@ -80,8 +80,9 @@ def cron_text(language: Language, names: Sequence[str], texts: Sequence[str], op
         )
     fields = {"year": "*", **dict(zip(names, texts, strict=True))}
     if language is QUARTZ and re.search(r"[A-Z]{5}|[A-Z]/", f"{fields['month']} {fields['weekday']}".upper()):
-        remedy = "use numbers, or list the names"
-        raise FieldError("name", "what follows its three letters is ignored there", remedy)
+        raise FieldError(
+            "name", "what follows its three letters is ignored there", "use numbers, or list names"
+        )
     is_starred = "*" in (fields["day"][:1], fields["weekday"][:1])
     rule = "and" if language.day_rule == "vixie" and is_starred else language.day_rule.replace("vixie", "or")
     fields |= {

@@ -189,8 +189,8 @@ def _calendar_words(calendar: Calendar) -> str:
         without = f"except on {_entries_words(calendar.exclude)}" if calendar.exclude else ""
         words = " and ".join(filter(None, (only, without)))
     if calendar.weekend != WEEKEND:
-        free = weekdays_mask(calendar.weekend) if calendar.weekend else 0
-        words += f", with {weekdays_words(free) if free else 'no day'} as the weekend"
+        free = weekdays_words(weekdays_mask(calendar.weekend)) if calendar.weekend else "no day"
+        words += f", with {free} as the weekend"
     return words + _MOVES[calendar.instead]
 
 

@@ -72,8 +72,6 @@ class _Rule:
         if events > 1:
             self._fail("BEGIN:VEVENT", "occurs several times", "declare one cadence for each event")
         rules = [rule for line in lines if (rule := self._read_line(line))]
-        if events and not rules and self._start:
-            rules = ["FREQ=DAILY;COUNT=1"]
         if len(rules) > 1:
             self._fail("RRULE", "occurs twice", "declare one cadence for each rule")
         if not rules:

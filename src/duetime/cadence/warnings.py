@@ -174,11 +174,11 @@ def _range_warnings(name: str, item: str) -> Iterator[str]:
     if not found or not (found[2] or found[3]):
         return
     low, high, step = int(found[1]), int(found[2] or _HIGHEST[name]), int(found[3] or 1)
-    step_text = f"/{step}" if found[3] else ""
     if low > high and not (name == "day-of-week" and high == 0):
         yield (
             f"{name} {item} goes over the end of the {'week' if name == 'day-of-week' else 'range'}:"
-            f" {low} and later, and up to {high}; for those between, write {high}-{low}{step_text}"
+            f" {low} and later, and up to {high}; for those between,"
+            f" write {high}-{low}{f'/{step}' * bool(found[3])}"
         )
     elif low < high and low + step > high:
         yield f"{name} {item} is {low} alone, since its step is longer than its range"
