@@ -91,8 +91,8 @@ def test_a_hash_of_jenkins_is_spread_or_one_of_its_values(written, data):
     for name in data.draw(
         st.sampled_from([["minute"], ["hour"], ["minute", "hour"], ["minute", "day"], ["weekday"]])
     ):
-        whole, part = HASHES[name]
-        values = data.draw(st.sampled_from(["", f"({part})", f"({whole})"]))
+        every, part = HASHES[name]
+        values = data.draw(st.sampled_from(["", f"({part})", f"({every})"]))
         fields[name] = f"H{values}{data.draw(st.sampled_from(['', '/2', '/3', '/7']))}"
     cadence = parse(suggested(message_of(" ".join(fields[name] for name in SIX[1:]))))
     options = {name: jenkins_values(text, HASHES.get(name, [""])[0]) for name, text in fields.items()}

@@ -1,7 +1,7 @@
 """Cron expressions of other schedulers, in duetime's spelling.
 
 Each field is read in the other language's own ranges and steps. A field that duetime reads in the same way
-stays as it is written; another is written anew, by its values.
+stays as it is written; another is written by its values.
 """
 
 from __future__ import annotations
