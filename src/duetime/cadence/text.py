@@ -197,8 +197,15 @@ def _number(value: str, option: str = "every") -> int:
 def _json(value: str, option: str = "match") -> Any:
     import json  # noqa: PLC0415
 
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) < len(pairs):
+            raise InvalidCadence(value, f"{option}: a key is given twice", "leave one of them out")
+        return dict(pairs)
+
     try:
-        return json.loads(value)
+        return json.loads(value, object_pairs_hook=unique)
+    except InvalidCadence:
+        raise
     except ValueError:
         example = 'match={"kind":["invoice"]}' if option == "match" else '"a\\u0020name"'
         raise InvalidCadence(value, f"{option}: not JSON", f"write it as in {example}") from None

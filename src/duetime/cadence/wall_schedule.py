@@ -69,7 +69,7 @@ def _years(
     shown: str, build: Callable[..., Days], cycle: Cycle | None, calendar: Calendar | None
 ) -> Sequence[int]:
     """Return the years that can have days, so that a search after the last of them ends at once."""
-    if build().recurs_alike:
+    if build().recurs_alike or (calendar is not None and calendar.unresolved):
         return ALL_YEARS
     dated = None if calendar is None else calendar.years
     clear = min(_SOME_YEAR if dated is None else dated[1] + 2, ALL_YEARS[-1])

@@ -146,6 +146,13 @@ def _never_runs(cadence: Cadence) -> Iterator[str]:
         yield f"the cadence {cadence.text!r}: {refused.problem}; {refused.remedy}"
 
 
+def unresolved_refusals(cadences: Iterable[Cadence]) -> Iterator[str]:
+    """Return a problem for each cadence with a calendar whose holidays were not read where it was made."""
+    for cadence in cadences:
+        if cadence.modifiers.calendar is not None and (missing := cadence.modifiers.calendar.unresolved):
+            yield f"the cadence {cadence.name} lacks the holidays of {missing}: define it outside of Lambda"
+
+
 def _calendar_refusals(cadences: Sequence[Cadence]) -> Iterator[str]:
     """Return the names that several calendars share: a cadence's name contains only the calendar's."""
     calendars = {cadence.modifiers.calendar for cadence in cadences if cadence.modifiers.calendar}

@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from duetime.declare.job_rules import TOO_FINE, is_too_fine, read_cadences
+from duetime.declare.job_rules import TOO_FINE, is_too_fine, read_cadences, unresolved_refusals
 from duetime.errors import DeclarationError, UnreadableRow
 from duetime.ids import SYSTEM_TENANT
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
@@ -19,6 +20,9 @@ from duetime.jobs.job_versions import JobVersions, new_job
 from duetime.jobs.maintain import Maintain
 from duetime.model.job import Definition, Job, JobRef, Origin
 from duetime.ports.backends import Backends
+
+if TYPE_CHECKING:
+    from duetime.cadence import Cadence
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +40,7 @@ class Reconciled:
 @dataclass(frozen=True, slots=True)
 class _Declared:
     definition: Definition
+    cadences: tuple[Cadence, ...]
     description: str
 
 
@@ -58,6 +63,8 @@ class Reconcile:
         fine = [name for name, job in declared.items() if is_too_fine(job.definition, self._wakes.precision)]
         if fine:
             raise DeclarationError(f"{', '.join(fine)}: {TOO_FINE}")
+        if missing := [problem for job in declared.values() for problem in unresolved_refusals(job.cadences)]:
+            raise DeclarationError("; ".join(missing))
         _check_chains({name: job.definition for name, job in declared.items()})
         stored = {job.name: job for job in self._listed()}
         lines = [self._declare_readable(job, stored.get(name)) for name, job in declared.items()]
@@ -76,6 +83,7 @@ class Reconcile:
         cadences = read_cadences(definition.cadences, default_tz=self._settings.default_tz or None)
         return _Declared(
             replace(definition, cadences=tuple(cadence.text for cadence in cadences)),
+            cadences,
             f"{definition.name}: {' and '.join(cadence.describe() for cadence in cadences)}",
         )
 

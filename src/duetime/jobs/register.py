@@ -18,6 +18,7 @@ from duetime.declare.job_rules import (
     is_too_fine,
     read_cadences,
     refusals,
+    unresolved_refusals,
 )
 from duetime.errors import (
     DeclarationError,
@@ -164,6 +165,7 @@ class DefinitionRules:
         cadences = read_cadences(definition.cadences)
         problems = [
             *refusals(definition, cadences),
+            *unresolved_refusals(cadences),
             *([TOO_FINE] if is_too_fine(definition, self._precision) else []),
             *self._event_problems(cadences, TenantId(definition.worker)),
             *self._chain_problems(definition),
