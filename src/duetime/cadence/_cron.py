@@ -61,7 +61,7 @@ def cron(
             excludes are counted.
         except_at: single times without a run, as in ``["2027-12-24 09:00"]``; a calendar excludes days.
         spread: delay each job by a fixed time less than this, as in ``"10m"``; it depends on the job's name
-            and its tenant. It is whole minutes if ``spread`` is, and comes after all other options.
+            and its tenant. It is whole minutes if ``spread`` has several, and comes after all other options.
 
     Raises:
         InvalidCron: the expression is invalid; a caret marks the mistake.

@@ -10,14 +10,14 @@ from zoneinfo import ZoneInfo
 
 from duetime.cadence.cadence import Cadence, Precision, declared, limits_of, spreads_seconds
 from duetime.cadence.calendars import Calendar
-from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS, DayFields
+from duetime.cadence.day_fields import DayFields
 from duetime.cadence.durations import duration_of, duration_text, duration_words
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.modifiers import Modifiers, Window, Words, read_modifiers
+from duetime.cadence.modifiers import Window, Words, read_modifiers
 from duetime.cadence.times import DAY, TimeSteps
 from duetime.cadence.walk import BY_THE_CLOCK, NOTHING, WallSchedule, next_after
-from duetime.cadence.wall_schedule import build_wall_schedule
-from duetime.cadence.words import WEEKDAYS, clock_text, windows_text
+from duetime.cadence.wall_schedule import build_wall_schedule, longest_run
+from duetime.cadence.words import clock_text, windows_text
 from duetime.cadence.zones import LAST, instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
@@ -26,28 +26,6 @@ if TYPE_CHECKING:
 
 
 _ALWAYS = 36_525 * DAY
-_FEBRUARY, _WEEK, _FIFTH = 28 * DAY, 7 * DAY, 3 * DAY
-_FIFTH_WEEK, _LAST_WEEK = 4, 5
-
-
-def longest_opening(modifiers: Modifiers) -> int:
-    """Return the seconds of the longest time that recurs in which the filters allow runs."""
-    weekdays = modifiers.days
-    by_calendar = _ALWAYS
-    if modifiers.calendar is not None:
-        for entry in modifiers.calendar.exclude:
-            if entry in WEEKDAYS:
-                weekdays &= ~(1 << WEEKDAYS.index(entry))
-        by_calendar = DAY if modifiers.calendar.include else by_calendar
-    by_day = min(
-        _ALWAYS if weekdays == ALL_WEEKDAYS else _longest_run(weekdays, 7) * DAY,
-        _ALWAYS if modifiers.weeks == ALL_WEEKS else _longest_weeks(modifiers.weeks),
-        _ALWAYS if modifiers.months == ALL_MONTHS else _longest_run(modifiers.months >> 1, 12) * _FEBRUARY,
-        by_calendar,
-    )
-    if not modifiers.windows:
-        return by_day
-    return _longest_window(modifiers.windows, crosses_midnight=by_day > DAY)
 
 
 def _longest_window(windows: Sequence[tuple[int, int]], *, crosses_midnight: bool) -> int:
@@ -65,19 +43,6 @@ def _longest_window(windows: Sequence[tuple[int, int]], *, crosses_midnight: boo
     if crosses_midnight and len(joined) > 1 and joined[0][0] == 0 and joined[-1][1] == DAY - 1:
         return max(longest, DAY - joined[-1][0] + joined[0][1])
     return longest
-
-
-def _longest_run(mask: int, count: int) -> int:
-    """Return the most consecutive bits of a mask that wraps after `count` bits."""
-    runs = f"{mask:0{count}b}" * 2
-    return min(max(map(len, runs.split("0"))), count)
-
-
-def _longest_weeks(mask: int) -> int:
-    seven_days = max(map(len, f"{mask & 0b1111:04b}".split("0"))) * _WEEK
-    fifth = _FIFTH if mask >> _FIFTH_WEEK & 1 else 0
-    last = _WEEK if mask >> _LAST_WEEK & 1 else 0
-    return max(seven_days, fifth, last)
 
 
 # Openings of a filter without an occurrence after which the search stops: 27 years of daily windows.
@@ -126,7 +91,9 @@ class Interval(Cadence):
                 "calendar: an interval counts elapsed time, so its runs cannot move to another day",
                 'use instead="skip", or a cadence of the wall clock, as in daily("09:00")',
             )
-        longest = longest_opening(modifiers) if modifiers.narrows else self.step
+        if modifiers.calendar is not None and modifiers.calendar.unresolved:
+            return
+        longest = self._longest_opening()
         if self.step > longest:
             windows = modifiers.windows
             shown = windows_text(windows)
@@ -139,6 +106,15 @@ class Interval(Cadence):
                 f' daily("{daily}")',
             )
         Cadence.check_can_run(self)
+
+    def _longest_opening(self) -> int:
+        """Return the seconds of the longest time that recurs in which its filters allow runs."""
+        if self._open is None:
+            return _ALWAYS
+        days = longest_run(self._open.days, self.modifiers.calendar)
+        if not self.modifiers.windows:
+            return days * DAY
+        return _longest_window(self.modifiers.windows, crosses_midnight=days > 1)
 
     def last_before(self, instant: datetime) -> datetime | None:
         self._check_started()

@@ -47,10 +47,16 @@ class Bounds:
     spread: int = 0
     delay: int = 0
 
+    @property
+    def unit(self) -> int:
+        """The seconds of which each delay is a multiple: a minute, if the spread has several."""
+        return MINUTE if self.spread % MINUTE == 0 and self.spread > MINUTE else 1
+
     def delay_of(self, key: str) -> int:
-        """Return a job's delay: whole minutes if the spread is, and the same for the same key."""
-        unit = 1 if self.spread % MINUTE else MINUTE
-        return int.from_bytes(sha256(key.encode()).digest()[:8], "big") % (self.spread // unit) * unit
+        """Return a job's delay, the same for the same key."""
+        return (
+            int.from_bytes(sha256(key.encode()).digest()[:8], "big") % (self.spread // self.unit) * self.unit
+        )
 
 
 class Limits:

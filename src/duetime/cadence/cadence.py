@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
 from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import PLAIN, Modifiers
-from duetime.cadence.times import DAY, MINUTE
+from duetime.cadence.times import DAY
 from duetime.cadence.walk import NOTHING
 from duetime.cadence.zones import FIRST, LAST, Zone, instant_at, seconds_of
 
@@ -133,11 +133,9 @@ class Cadence(ABC):
         Raises:
             InvalidCadence: it may never run, or its spread is longer than the time between two runs.
         """
-        bounds = self.modifiers.bounds
-        if bounds is None:
-            return
-        longest = self._longest_spread()
-        if bounds.spread > longest:
+        bounds, calendar = self.modifiers.bounds, self.modifiers.calendar
+        longest = self._longest_spread() if bounds else 0
+        if bounds is not None and bounds.spread > longest:
             between = "a day" if longest == DAY else f"the {duration_text(longest)} between two runs"
             remedy = f"use at most {duration_text(longest)}"
             raise InvalidCadence(
@@ -145,10 +143,11 @@ class Cadence(ABC):
                 f"spread: {duration_text(bounds.spread)} is longer than {between}",
                 remedy,
             )
-        if self._next(FIRST) == NOTHING:
-            raise NeverFires(
-                self.text, "it never fires: its start, end and except_at leave no run", "widen them"
-            )
+        is_narrow = bounds is not None or self.modifiers.narrows
+        is_known = calendar is None or not calendar.unresolved
+        if is_narrow and is_known and self._next(FIRST) == NOTHING:
+            what = "start, end and except_at" if bounds else "filters and the changes of the clocks"
+            raise NeverFires(self.text, f"it never fires: its {what} leave no run", "widen them")
 
     @property
     def counts_business_days(self) -> bool:
@@ -248,4 +247,4 @@ def limits_of(modifiers: Modifiers, where: Zone, *, needs_start: bool = True) ->
 
 def spreads_seconds(modifiers: Modifiers) -> bool:
     """Return whether a job's delay may be no whole number of minutes."""
-    return modifiers.bounds is not None and modifiers.bounds.spread % MINUTE != 0
+    return modifiers.bounds is not None and modifiers.bounds.spread > 0 and modifiers.bounds.unit == 1

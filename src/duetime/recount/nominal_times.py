@@ -30,7 +30,7 @@ HOUR, DAY = 3_600, 86_400
 FIRST, LAST = -62_135_424_000, 253_402_128_000
 """Two days after the first instant of the calendar, and before the last one."""
 
-_THREE_HOURS = 3 * HOUR
+_MINUTE, _THREE_HOURS = 60, 3 * HOUR
 
 
 class Stretch(NamedTuple):
@@ -249,8 +249,8 @@ def _rule_of(cadence: Cadence) -> ClockRule:
 
 
 def _delay(spread: int, job: str) -> int:
-    """Return the delay of a job: whole minutes if the spread is."""
+    """Return the delay of a job: whole minutes if the spread has several."""
     if not spread:
         return 0
-    unit = 1 if spread % 60 else 60
+    unit = _MINUTE if spread % _MINUTE == 0 and spread > _MINUTE else 1
     return int.from_bytes(sha256(job.encode()).digest()[:8], "big") % (spread // unit) * unit
