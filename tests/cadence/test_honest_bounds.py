@@ -1,4 +1,4 @@
-"""What may never run is rejected, and nothing else: openings are searched, where filters narrow each other."""
+"""What may never run is rejected, and nothing else: filters are searched where they narrow each other."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ FILTERS = {
     "days": ["mon", "mon-fri", "sat,sun,mon", "mon-thu"],
     "weeks": ["first", "last", "fifth", "first,fifth", "second,third", "fourth,last"],
     "months": ["feb", "jan,dec", "jun", "mar-may"],
-    "calendar": [Calendar(["sun"]), Calendar(include=["mon", "tue"]), Calendar(["02-29", "sat"]), Calendar(["2026-02-01"])],
-}  # fmt: skip
+    "calendar": [
+        Calendar(["sun"]),
+        Calendar(include=["mon", "tue"]),
+        Calendar(["02-29", "sat"]),
+        Calendar(["2026-02-01"]),
+    ],
+}
 BEGIN, END = datetime(2030, 1, 1, tzinfo=UTC), datetime(2071, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 

@@ -18,10 +18,10 @@ from duetime.cadence.times import DAY, TimeSteps
 from duetime.cadence.walk import BY_THE_CLOCK, NOTHING, WallSchedule, next_after
 from duetime.cadence.wall_schedule import build_wall_schedule, longest_run
 from duetime.cadence.words import clock_text, windows_text
-from duetime.cadence.zones import LAST, instant_at, seconds_of, zone
+from duetime.cadence.zones import instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
-    from duetime.cadence.bounds import Limits, Moment
+    from duetime.cadence.bounds import Moment
     from duetime.cadence.eventbridge import WakeExpression
 
 
@@ -61,7 +61,6 @@ class Interval(Cadence):
 
     step: int
     start: int | None = None
-    _limits: Limits | None = field(init=False, compare=False, repr=False)
     _open: WallSchedule | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -91,8 +90,6 @@ class Interval(Cadence):
                 "calendar: an interval counts elapsed time, so its runs cannot move to another day",
                 'use instead="skip", or a cadence of the wall clock, as in daily("09:00")',
             )
-        if modifiers.calendar is not None and modifiers.calendar.unresolved:
-            return
         longest = self._longest_opening()
         if self.step > longest:
             windows = modifiers.windows
@@ -109,9 +106,10 @@ class Interval(Cadence):
 
     def _longest_opening(self) -> int:
         """Return the seconds of the longest time that recurs in which its filters allow runs."""
-        if self._open is None:
+        calendar = self.modifiers.calendar
+        if self._open is None or (calendar is not None and calendar.unresolved):
             return _ALWAYS
-        days = longest_run(self._open.days, self.modifiers.calendar)
+        days = longest_run(self._open.days, calendar)
         if not self.modifiers.windows:
             return days * DAY
         return _longest_window(self.modifiers.windows, crosses_midnight=days > 1)
@@ -140,14 +138,6 @@ class Interval(Cadence):
 
     def _longest_spread(self) -> int:
         return min(self.step, DAY)
-
-    def _next(self, at: int) -> int:
-        if self._limits is None:
-            return self._next_of_all(at)
-        return self._limits.next_after(self._next_of_all, at)
-
-    def _last_second(self) -> int:
-        return LAST if self._limits is None else self._limits.last(self._next_of_all)
 
     def _next_of_all(self, at: int) -> int:
         start = at if self.start is None else self.start
@@ -216,7 +206,7 @@ def interval(
         calendar: dates to exclude, or the only dates to include.
         start: an instant, as in ``"2027-01-04T09:00Z"``; the first occurrence is one step later.
         end: as of :func:`~duetime.cadence.cron`, like the following options.
-        count: without a ``start``, from the first reconcile on.
+        count: without a ``start``, from the deploy on that gives the job a count.
         except_at: times without a run.
         spread: the delays of different jobs.
 

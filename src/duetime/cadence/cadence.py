@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import wraps
-from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar
 
 from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence, NeverFires
@@ -37,6 +37,7 @@ class Cadence(ABC):
     """
 
     modifiers: Modifiers = PLAIN
+    _limits: Limits | None = field(default=None, init=False, compare=False, repr=False)
 
     def next_after(self, instant: datetime) -> datetime | None:
         """Return the first occurrence strictly after ``instant``, in UTC, or None.
@@ -160,6 +161,11 @@ class Cadence(ABC):
         return self.modifiers.bounds.delay if self.modifiers.bounds else 0
 
     @property
+    def count(self) -> int:
+        """The number of runs with which it ends; 0 without one."""
+        return self.modifiers.bounds.count if self.modifiers.bounds else 0
+
+    @property
     def ends_at(self) -> datetime | None:
         """The last instant that its end and its count allow, before the delay; None without them."""
         bounds = self.modifiers.bounds
@@ -174,9 +180,29 @@ class Cadence(ABC):
             key: names the job and its tenant; the delay depends on nothing else.
         """
         bounds = self.modifiers.bounds
-        if bounds is None or not bounds.spread:
-            return self
-        bounds = replace(bounds, delay=bounds.delay_of(key))
+        return self._bounded(delay=bounds.delay_of(key)) if bounds is not None and bounds.spread else self
+
+    def counting(self, counted: str) -> Self:
+        """Return this cadence with the times that its count, if it has one, had in its job before.
+
+        Args:
+            counted: their number, and when the count goes on, as in ``2@2027-01-05T09:30:00Z``.
+        """
+        number, _, since = counted.partition("@")
+        used_until = seconds_of(datetime.fromisoformat(since))
+        return self._bounded(used=int(number), used_until=used_until) if self.count else self
+
+    def counted_until(self, instant: datetime) -> int:
+        """Return how many times of its count it has had up to an instant, with the excluded ones."""
+        bounds = self.modifiers.bounds
+        if bounds is None or not bounds.count:
+            return 0
+        start = instant_at(bounds.used_until) or instant
+        return bounds.used + sum(1 for _ in self._bounded(except_at=()).between(start, instant))
+
+    def _bounded(self, **changes: Any) -> Self:
+        """Return this cadence with other values of its bounds."""
+        bounds = self.modifiers.bounds and replace(self.modifiers.bounds, **changes)
         return replace(self, modifiers=replace(self.modifiers, bounds=bounds))
 
     @property
@@ -190,15 +216,20 @@ class Cadence(ABC):
 
     def _last_second(self) -> int:
         """Return the last second that its bounds allow, before the delay."""
-        return LAST
+        return LAST if self._limits is None else self._limits.last(self._next_of_all)
+
+    def _next(self, at: int) -> int:
+        """Return as :meth:`next_after`, in seconds since 1970; ``NOTHING`` for None."""
+        limits, search = self._limits, self._next_of_all
+        return search(at) if limits is None else limits.next_after(search, at)
 
     @abstractmethod
     def _longest_spread(self) -> int:
         """Return the seconds of the shortest time between two runs, a day at most."""
 
     @abstractmethod
-    def _next(self, at: int) -> int:
-        """Return as :meth:`next_after`, in seconds since 1970; ``NOTHING`` for None."""
+    def _next_of_all(self, at: int) -> int:
+        """Return as :meth:`_next`, without regard to the bounds."""
 
     @abstractmethod
     def _head(self) -> str:

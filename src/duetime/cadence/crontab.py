@@ -12,8 +12,6 @@ from duetime.cadence.walk import DstPolicy, WallSchedule
 from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.wall_schedule import build_wall_schedule
 
-_SIX = 6
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cron(WallCadence):
@@ -67,7 +65,7 @@ def _spelled(expression: str) -> str:
 
     The seconds of one with six fields end with ``s``, as in ``0s_30_2_x_x_x``.
     """
-    if expression.count(" ") == _SIX - 1:
+    if expression.count(" ") == 5:  # noqa: PLR2004 - six fields
         expression = expression.replace(" ", "s ", 1)
     text = expression.lower().replace("*/", "every").replace("*", "x").replace("?", "q").replace("@", "")
     return text.replace("/", "by").replace("#", "-nth").replace(" ", "_")

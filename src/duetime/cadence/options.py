@@ -197,13 +197,12 @@ def digest(text: str) -> str:
 
 def _calendar_words(calendar: Calendar) -> str:
     moved = "on weekends" * (calendar.moves and calendar.weekends == "move" and calendar.weekend != ())
-    if calendar.name:
-        words = " and ".join(filter(None, (f"except by the calendar {calendar.name}", moved)))
-    else:
+    only, excluded = "", f"by the calendar {calendar.name}"
+    if not calendar.name:
         only = f"only on {_entries_words(calendar.include)}" if calendar.include else ""
         excluded = f"on {_entries_words(calendar.exclude)}" if calendar.exclude else ""
-        without = " and ".join(filter(None, (excluded, moved)))
-        words = " and ".join(filter(None, (only, without and f"except {without}")))
+    without = " and ".join(filter(None, (excluded, moved)))
+    words = " and ".join(filter(None, (only, without and f"except {without}")))
     return words + _MOVES[calendar.instead]
 
 

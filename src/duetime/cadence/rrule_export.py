@@ -53,6 +53,8 @@ def to_rrule(cadence: Cadence, *, start: datetime | None = None) -> str:
         rule, excluded = f"{_dated('DTSTART', cadence.local, tz)}\nRRULE:FREQ=DAILY;COUNT=1", set()
     else:
         rule, excluded = _of_wall(exported, cadence, start)
+    if (last := cadence.ends_at) is not None:
+        rule += f";UNTIL={_local(seconds_of(last))}Z"
     if not _are_alike(cadence, from_rrule(rule), excluded, zone(tz)):
         exported.fail("these days together", "declare several cadences")
     if not excluded:
@@ -90,8 +92,6 @@ def _of_wall(exported: Exported, cadence: Cadence, start: datetime | None) -> tu
     if first == NOTHING or cadence.next_after((instant_at(begin) or EPOCH) - _SECOND) is None:
         exported.fail("a cadence without a later time", "give an earlier start")
     rule = _rule(exported, parts)
-    if (last := cadence.ends_at) is not None:
-        rule += f";UNTIL={last.replace(tzinfo=None):%Y%m%dT%H%M%S}Z"
     return f"{_dated('DTSTART', first, cadence.tz)}\nRRULE:{rule}", _excluded(wall, parts)
 
 
@@ -203,8 +203,6 @@ def _of_interval(exported: Exported, cadence: Interval, start: datetime | None) 
     units = (("DAILY", DAY), ("HOURLY", HOUR), ("MINUTELY", MINUTE), ("SECONDLY", 1))
     frequency, size = next((name, size) for name, size in units if cadence.step % size == 0)
     rule = f"FREQ={frequency};INTERVAL={cadence.step // size}"
-    if (last := cadence.ends_at) is not None:
-        rule += f";UNTIL={last.replace(tzinfo=None):%Y%m%dT%H%M%S}Z"
     bounds, where = cadence.modifiers.bounds, zone(cadence.tz)
     excluded = {at for text in (bounds.except_at if bounds else ()) for at in instants_of(text, where)}
     return f"{_dated('DTSTART', seconds_of(first), 'UTC')}\nRRULE:{rule}", excluded

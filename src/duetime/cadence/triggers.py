@@ -34,7 +34,7 @@ class TriggerCadence(Cadence):
     def _longest_spread(self) -> int:
         return 0
 
-    def _next(self, at: int) -> int:
+    def _next_of_all(self, at: int) -> int:
         del at
         return NOTHING
 

@@ -119,6 +119,8 @@ def _cadence_refusals(definition: Definition, cadences: Sequence[Cadence]) -> It
     for cadence in cadences:
         yield from _never_runs(cadence)
     yield from _calendar_refusals(cadences)
+    if (counts := sum(cadence.count > 0 for cadence in cadences)) > 1:
+        yield f"a job has one count, and {counts} of its cadences have one; declare a job for each"
     names = [cadence.name for cadence in cadences]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"the cadence {name} occurs twice; remove one"

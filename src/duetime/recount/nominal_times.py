@@ -118,12 +118,13 @@ class NominalTimes:
         cadence: the cadence, as its text is read.
         anchor: when the job was first added: an interval without a start counts from its second.
         job: the tenant and the job's name, as in ``acme/books-close``: the delay of a spread depends on them.
+        counted: as of `Definition.counted`.
     """
 
-    def __init__(self, cadence: Cadence, anchor: datetime, job: str) -> None:
+    def __init__(self, cadence: Cadence, anchor: datetime, job: str, counted: str = "") -> None:
         self._cadence, self._tz, self._bounds = cadence, cadence.modifiers.zone_name, cadence.modifiers.bounds
         self._days, self._rule = LocalDays(cadence), _rule_of(cadence)
-        self._anchor = (anchor - _EPOCH) // _SECOND
+        self._anchor, self._counted = (anchor - _EPOCH) // _SECOND, counted
         self._seconds = None if isinstance(cadence, Interval) else self._within(_seconds_of(cadence))
         self._delay = 0 if self._bounds is None else _delay(self._bounds.spread, job)
         self._excluded, self._first, self._last = self._limits()
@@ -161,13 +162,17 @@ class NominalTimes:
             return None
         left = self._bounds.count
         at = self._interval_start if isinstance(self._cadence, Interval) else self._first - 1
-        while at < until:
+        if self._counted:
+            number, _, since = self._counted.partition("@")
+            left -= int(number)
+            at = max(at, (datetime.fromisoformat(since) - _EPOCH) // _SECOND - self._delay)
+        while left > 0 and at < until:
             for found in self._unbounded(at, min(at + _CHUNK, until)):
                 left -= 1
                 if not left:
                     return found
             at += _CHUNK
-        return None
+        return at if left <= 0 else None
 
     def _unbounded(self, start: int, end: int) -> Iterator[int]:
         """Yield the instants in (start, end] without regard to start, end, count and exceptions."""
