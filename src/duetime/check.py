@@ -35,7 +35,7 @@ from duetime.model.deadline import deadline_at
 from duetime.model.job import Definition, JobRef, delay_key
 from duetime.payload import Payload
 
-LOOKED_AHEAD = 3
+LOOKED_AHEAD, _NO_MORE = 3, "it has no further due time"
 """Further occurrences of a recurring cadence that the check requires."""
 
 
@@ -212,7 +212,7 @@ def _notes(cadence: Cadence, now: datetime) -> Iterator[str]:
             f"{cadence.text!r}: {disagreement}" for disagreement in islice(compare_with_croniter(cadence), 1)
         )
     if _names_its_end(cadence) and cadence.next_after(now) is None:
-        yield f"{cadence.text!r} is over: it has no further due time"
+        yield f"{cadence.text!r} is over: {CadenceSet((cadence,)).used_up(now) or _NO_MORE}"
 
 
 def _of_handler(app: App, handler: Handler) -> Iterator[str]:

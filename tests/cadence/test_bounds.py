@@ -260,7 +260,7 @@ def test_a_spread_is_stable_and_within_its_bound(key, spread, zoned):
     assert [*delayed.between(start, start + 3 * DAY)] == [
         at + delay for at in plain.between(start - delay, start + 3 * DAY - delay)
     ]
-    assert (delayed.precision == "minute") == (length.total_seconds() % 60 == 0)
+    assert (delayed.precision == "minute") == (spread in ("10m", "1h"))
     if delayed.precision == "minute":
         assert not delay.total_seconds() % 60
 
@@ -307,6 +307,8 @@ def test_a_check_of_an_app_accepts_a_named_end_and_reports_a_past_one():
     assert not found.problems
     [note] = found.notes
     assert "is over: it has no further due time" in note
+    notes = report(app, now=START + 100 * DAY).notes
+    assert [note for note in notes if "is over: its count of 2 is used up; give a larger count" in note]
 
 
 def test_a_job_whose_text_leaves_no_run_is_rejected():

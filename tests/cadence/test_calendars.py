@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice
 
 import pytest
 
-from duetime.cadence import Calendar, InvalidCadence, NeverFires, daily, monthly, weekly
+from duetime.cadence import Calendar, InvalidCadence, NeverFires, business_day, daily, monthly, weekly
 from tests.cadence.few import NOON, few
+
+FEBRUARY = datetime(2026, 2, 1, tzinfo=UTC)
 
 
 class TestCalendar:
@@ -32,7 +35,9 @@ class TestCalendar:
         calendar = Calendar(exclude=["2026-01-16"], instead="next_business_day")
 
         assert few(monthly("16", "09:00", calendar=calendar), 1) == ["01-19 09:00"]
-        assert few(daily("09:00", calendar=calendar), 3) == ["01-17 09:00", "01-18 09:00", "01-19 09:00"]
+        assert few(daily("09:00", calendar=calendar), 3) == ["01-19 09:00", "01-20 09:00", "01-21 09:00"]
+        staying = Calendar(exclude=["2026-01-16"], instead="next_business_day", weekends="keep")
+        assert few(daily("09:00", calendar=staying), 3) == ["01-17 09:00", "01-18 09:00", "01-19 09:00"]
 
     def test_a_move_may_cross_into_a_month_that_a_filter_excludes(self):
         calendar = Calendar(exclude=["01-31"], instead="next_business_day")
@@ -41,6 +46,39 @@ class TestCalendar:
             "02-02 09:00",
             "02-01 09:00",
         ]
+
+    @pytest.mark.parametrize(
+        "instead", ["next_business_day", "previous_business_day", "business_day_of_month"]
+    )
+    @pytest.mark.parametrize("weekend", [["sat", "sun"], ["fri"], []])
+    def test_a_calendar_that_moves_leaves_no_run_on_a_weekend_unless_weekends_are_kept(
+        self, instead, weekend
+    ):
+        excluded = ["2026-05-15", "12-25", "01-01"]
+        for stays in (False, True):
+            options = {"instead": instead, "weekend": weekend, "weekends": "keep" if stays else "move"}
+            calendar = Calendar(excluded, **options)
+            for cadence in (
+                daily("09:00", calendar=calendar),
+                monthly("15,last", "09:00", calendar=calendar),
+            ):
+                days = [at.date() for at in islice(cadence.between(NOON, NOON + timedelta(days=800)), 900)]
+                assert any(f"{day:%a}".lower() in weekend for day in days) == (stays and weekend != [])
+                assert not {f"{day:%Y-%m-%d}" for day in days} & {"2026-05-15", "2026-12-25", "2027-01-01"}
+
+    def test_a_working_day_is_a_business_day_whatever_its_weekday_and_is_not_excluded(self):
+        calendar = Calendar(exclude=["sat", "2026-02-27"], working=["2026-02-28"])
+
+        assert few(business_day("last", "09:00", calendar=calendar), 2, after=FEBRUARY) == [
+            "02-28 09:00",
+            "03-31 09:00",
+        ]
+        assert few(daily("09:00", calendar=calendar, days="fri-sun", months="feb"), 8)[-1] == "02-28 09:00"
+        moving = Calendar(["2026-02-27"], working=["2026-02-28"], instead="next_business_day")
+        assert few(monthly(27, "09:00", calendar=moving), 1, after=FEBRUARY) == ["02-28 09:00"]
+        assert few(
+            daily("09:00", days="sat", calendar=Calendar(include=["sun"], working=["2026-02-28"]))
+        ) == ["02-28 09:00"]
 
     def test_excluded_weekends_move_to_monday(self):
         calendar = Calendar(exclude=["sat", "sun"], instead="next_business_day")
@@ -82,6 +120,9 @@ class TestCalendar:
             lambda: Calendar(exclude="2026-01-01"),
             lambda: Calendar(exclude=["sat"], instead="previous"),
             lambda: Calendar(exclude=["sat"], name="with spaces"),
+            lambda: Calendar(exclude=["sat"], working=["sat"]),
+            lambda: Calendar(exclude=["2026-02-28"], working=["2026-02-28"]),
+            lambda: Calendar(exclude=["sat"], instead="next_business_day", weekends="stay"),
             lambda: daily("09:00", calendar=["2026-01-01"]),
         ],
     )

@@ -45,7 +45,7 @@ MOVED = Calendar(exclude=["sat", "sun"], instead="next_business_day")
         ({"hours": 121, "days": "mon-fri"}, "5d"),
         ({"days": 8, "weeks": "first"}, "7d"),
         ({"days": 4, "weeks": "fifth"}, "3d"),
-        ({"days": 29, "months": "jan"}, "28d"),
+        ({"days": 32, "months": "jan"}, "31d"),
         ({"hours": 30, "calendar": Calendar(include=["2027-03-01"])}, "1d"),
         ({"hours": 30, "calendar": Calendar(exclude=["tue", "wed", "thu", "fri", "sat", "sun"])}, "1d"),
     ],

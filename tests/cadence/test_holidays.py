@@ -11,11 +11,15 @@ import pytest
 
 from duetime import App, holiday_calendar
 from duetime.cadence import Calendar, InvalidCadence, business_day, cadence_warnings, daily, parse
+from duetime.cadence.options import calendar_text, parse_calendar
 from duetime.check import report
 from duetime.errors import DeclarationError
 
 START = datetime(2026, 12, 31, 23, 59, tzinfo=UTC)
 END = datetime(2029, 12, 31, 23, 59, tzinfo=UTC)
+YEARS = range(2026, 2029)
+COUNTRIES = holidays.list_supported_countries(include_aliases=False)
+MARKETS = holidays.list_supported_financial(include_aliases=False)
 BERLIN = holiday_calendar("DE", subdivision="BE", years=range(2027, 2030))
 
 
@@ -52,6 +56,31 @@ def test_business_days_exclude_the_countrys_weekend(country, weekend):
         days = [day for day in days if day.weekday() not in weekend and day not in known]
         expected += [days[0], days[-1]]
     assert [at.date() for at in cadence.between(START, END)] == expected
+
+
+@pytest.mark.parametrize("country", [*COUNTRIES, *MARKETS])
+def test_business_days_are_the_librarys_working_days(country):
+    read = holidays.country_holidays if country in COUNTRIES else holidays.financial_holidays
+    known = read(country, years=YEARS)
+    years = [year for year in YEARS if year <= known.end_year]
+    calendar = holiday_calendar(country, years=years)
+    assert parse_calendar(calendar_text(calendar)) == calendar
+    for day in (date(years[0], 1, 1) + timedelta(days=n) for n in range(365 * len(years))):
+        number = (day - date(1970, 1, 1)).days
+        assert calendar.is_business_day(number) == known.is_working_day(day), day
+        assert calendar.leaves(number) == (day not in known or known.is_working_day(day)), day
+
+
+def test_years_in_which_the_weekend_changed_are_rejected():
+    with pytest.raises(InvalidCadence, match=r"the weekend of AE was another on 2021-12-31; use later years"):
+        holiday_calendar("AE", years=range(2021, 2024))
+    assert holiday_calendar("AE", years=range(2022, 2024)).weekend == ("sun", "sat")
+
+
+def test_a_further_day_is_excluded_even_if_the_country_works_on_it():
+    calendar = holiday_calendar("CN", years=2026, exclude=["2026-02-28"])
+    assert "2026-02-28" in calendar.exclude
+    assert "2026-02-14" in calendar.working
 
 
 def test_markets_and_further_days_are_accepted():
@@ -92,11 +121,19 @@ def test_a_lambda_function_declares_the_job_without_the_library():
     program = (
         "import sys; sys.modules['holidays'] = None\n"
         "from duetime import App, business_day, holiday_calendar\n"
+        "from duetime.cadence import InvalidCadence, parse\n"
         "app = App()\n"
         "calendar = holiday_calendar('DE', years=2027, instead='next_business_day')\n"
         "@app.job(business_day('last', '09:00', calendar=calendar), name='report-send')\n"
         "def send() -> None: ...\n"
-        "print(len(app.handlers))"
+        "print(len(app.handlers))\n"
+        "cadence = app.handlers['report-send'].cadences[0]\n"
+        "assert parse(cadence.text) == cadence and 'unresolved:DE' in cadence.text\n"
+        "from datetime import UTC, datetime\n"
+        "for ask in (cadence.next_after, cadence.last_before, cadence.matches):\n"
+        "    try: ask(datetime(2027, 1, 4, tzinfo=UTC))\n"
+        "    except InvalidCadence as refused: assert 'holidays are not known here' in str(refused)\n"
+        "    else: raise SystemExit(2)"
     )
     for environ, expected in (({"AWS_LAMBDA_FUNCTION_NAME": "worker"}, 0), ({}, 1)):
         ran = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, check=False)  # noqa: S603

@@ -44,6 +44,8 @@ TEXTS = (
     "daily 02:30 spread=1h tz=Europe/Paris dst=eventbridge",
     "every 6h window=00:00-03:00,11:00-23:00 calendar=exclude:sun,2026-03-30 spread=3h tz=Africa/Cairo",
     "daily 23:55 calendar=exclude:sat,sun;instead:next_business_day spread=45m tz=America/Santiago",
+    "daily 09:00 calendar=exclude:2026-03-27;instead:previous_business_day;working:2026-03-28",
+    "daily 00:10 calendar=exclude:2026-03-30;instead:next_business_day;weekends:keep tz=Africa/Cairo",
     "every 90m start=2026-03-28 count=9 calendar=exclude:2026-03-29 tz=Europe/Paris dst=eventbridge",
     "every 20m start=2026-03-28T23:00 end=2026-04-05T02:30Z except_at=2026-03-29T01:20 tz=Europe/Paris",
 )

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from duetime import App, RetryPolicy, Run, daily, every, interval
+from duetime import App, Calendar, Registration, RetryPolicy, Run, daily, every, interval
 from duetime.errors import BackendUnavailable, DeclarationError
 from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.jobs.desired_wakes import wakes_of
@@ -46,6 +46,14 @@ class TestADeploy:
         cloud = SimulatedCloud(App(), start=MIDNIGHT)
         app = RecordedJob().app(daily("03:15", tz="Europe/Paris"))
         assert cloud.deploy(app) == ("added press-print: every day at 03:15, Europe/Paris time",)
+
+    def test_of_a_calendar_without_its_holidays_is_rejected_as_is_its_registration(self, recorded):
+        unresolved = daily("09:00", calendar=Calendar(through="2027-12-31", unresolved="DE"))
+        with pytest.raises(DeclarationError, match="lacks the holidays of DE: define it outside of Lambda"):
+            recorded.deploy(unresolved)
+        registration = Registration(name="acme-print", handler="press-print", cadences=[unresolved.text])
+        with pytest.raises(DeclarationError, match="lacks the holidays of DE"):
+            recorded.cloud.jobs.register(registration)
 
     def test_of_the_same_cadences_in_another_order_changes_nothing(self):
         recorded = RecordedJob(every(minutes=10), daily("09:00"))

@@ -93,14 +93,16 @@ walls = st.one_of(
     ),
 )
 calendars = st.builds(
-    lambda excluded, instead, weekend: Calendar(exclude=excluded, instead=instead, weekend=weekend),
+    Calendar,
     st.lists(
         st.sampled_from(["sun", "03-29", "10-25", "2026-03-30", "12-25", "12-31", "01-01", "fri"]),
         min_size=1,
         max_size=4,
     ),
-    st.sampled_from(["skip", "next_business_day", "previous_business_day", "business_day_of_month"]),
-    st.sampled_from([["sat", "sun"], ["fri", "sat"], ["mon"]]),
+    instead=st.sampled_from(["skip", "next_business_day", "previous_business_day", "business_day_of_month"]),
+    weekend=st.sampled_from([["sat", "sun"], ["fri", "sat"], ["mon"], []]),
+    working=st.sampled_from([[], ["2026-03-28"], ["2026-03-29", "2026-10-24"]]),
+    weekends=st.sampled_from(["move", "keep"]),
 )
 narrowings = st.fixed_dictionaries(
     {},

@@ -57,11 +57,11 @@ def cron(
         start: no run is earlier: a date, a local time, or an instant, as in ``"2027-01-04"`` or
             ``"2027-01-04T09:00Z"``.
         end: no run is later; a date includes all of its day.
-        count: the number of runs from the start on, at most 10,000; needs ``start``. Runs that ``except_at``
-            excludes are counted.
+        count: the number of runs of the job from the start on, at most 10,000; needs ``start``. Deploys that
+            change the time go on counting; another ``start`` counts from zero. Excluded times are counted.
         except_at: single times without a run, as in ``["2027-12-24 09:00"]``; a calendar excludes days.
         spread: delay each job by a fixed time less than this, as in ``"10m"``; it depends on the job's name
-            and its tenant. It is whole minutes if ``spread`` is, and comes after all other options.
+            and its tenant. It is whole minutes if ``spread`` has several, and comes after all other options.
 
     Raises:
         InvalidCron: the expression is invalid; a caret marks the mistake.

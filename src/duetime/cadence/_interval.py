@@ -10,44 +10,22 @@ from zoneinfo import ZoneInfo
 
 from duetime.cadence.cadence import Cadence, Precision, declared, limits_of, spreads_seconds
 from duetime.cadence.calendars import Calendar
-from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS, DayFields
+from duetime.cadence.day_fields import DayFields
 from duetime.cadence.durations import duration_of, duration_text, duration_words
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.modifiers import Modifiers, Window, Words, read_modifiers
+from duetime.cadence.modifiers import Window, Words, read_modifiers
 from duetime.cadence.times import DAY, TimeSteps
 from duetime.cadence.walk import BY_THE_CLOCK, NOTHING, WallSchedule, next_after
-from duetime.cadence.wall_schedule import build_wall_schedule
-from duetime.cadence.words import WEEKDAYS, clock_text, windows_text
-from duetime.cadence.zones import LAST, instant_at, seconds_of, zone
+from duetime.cadence.wall_schedule import build_wall_schedule, longest_run
+from duetime.cadence.words import clock_text, windows_text
+from duetime.cadence.zones import instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
-    from duetime.cadence.bounds import Limits, Moment
+    from duetime.cadence.bounds import Moment
     from duetime.cadence.eventbridge import WakeExpression
 
 
 _ALWAYS = 36_525 * DAY
-_FEBRUARY, _WEEK, _FIFTH = 28 * DAY, 7 * DAY, 3 * DAY
-_FIFTH_WEEK, _LAST_WEEK = 4, 5
-
-
-def longest_opening(modifiers: Modifiers) -> int:
-    """Return the seconds of the longest time that recurs in which the filters allow runs."""
-    weekdays = modifiers.days
-    by_calendar = _ALWAYS
-    if modifiers.calendar is not None:
-        for entry in modifiers.calendar.exclude:
-            if entry in WEEKDAYS:
-                weekdays &= ~(1 << WEEKDAYS.index(entry))
-        by_calendar = DAY if modifiers.calendar.include else by_calendar
-    by_day = min(
-        _ALWAYS if weekdays == ALL_WEEKDAYS else _longest_run(weekdays, 7) * DAY,
-        _ALWAYS if modifiers.weeks == ALL_WEEKS else _longest_weeks(modifiers.weeks),
-        _ALWAYS if modifiers.months == ALL_MONTHS else _longest_run(modifiers.months >> 1, 12) * _FEBRUARY,
-        by_calendar,
-    )
-    if not modifiers.windows:
-        return by_day
-    return _longest_window(modifiers.windows, crosses_midnight=by_day > DAY)
 
 
 def _longest_window(windows: Sequence[tuple[int, int]], *, crosses_midnight: bool) -> int:
@@ -67,19 +45,6 @@ def _longest_window(windows: Sequence[tuple[int, int]], *, crosses_midnight: boo
     return longest
 
 
-def _longest_run(mask: int, count: int) -> int:
-    """Return the most consecutive bits of a mask that wraps after `count` bits."""
-    runs = f"{mask:0{count}b}" * 2
-    return min(max(map(len, runs.split("0"))), count)
-
-
-def _longest_weeks(mask: int) -> int:
-    seven_days = max(map(len, f"{mask & 0b1111:04b}".split("0"))) * _WEEK
-    fifth = _FIFTH if mask >> _FIFTH_WEEK & 1 else 0
-    last = _WEEK if mask >> _LAST_WEEK & 1 else 0
-    return max(seven_days, fifth, last)
-
-
 # Openings of a filter without an occurrence after which the search stops: 27 years of daily windows.
 _MOST_OPENINGS = 10_000
 
@@ -96,7 +61,6 @@ class Interval(Cadence):
 
     step: int
     start: int | None = None
-    _limits: Limits | None = field(init=False, compare=False, repr=False)
     _open: WallSchedule | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -126,7 +90,7 @@ class Interval(Cadence):
                 "calendar: an interval counts elapsed time, so its runs cannot move to another day",
                 'use instead="skip", or a cadence of the wall clock, as in daily("09:00")',
             )
-        longest = longest_opening(modifiers) if modifiers.narrows else self.step
+        longest = self._longest_opening()
         if self.step > longest:
             windows = modifiers.windows
             shown = windows_text(windows)
@@ -139,6 +103,16 @@ class Interval(Cadence):
                 f' daily("{daily}")',
             )
         Cadence.check_can_run(self)
+
+    def _longest_opening(self) -> int:
+        """Return the seconds of the longest time that recurs in which its filters allow runs."""
+        calendar = self.modifiers.calendar
+        if self._open is None or (calendar is not None and calendar.unresolved):
+            return _ALWAYS
+        days = longest_run(self._open.days, calendar)
+        if not self.modifiers.windows:
+            return days * DAY
+        return _longest_window(self.modifiers.windows, crosses_midnight=days > 1)
 
     def last_before(self, instant: datetime) -> datetime | None:
         self._check_started()
@@ -164,14 +138,6 @@ class Interval(Cadence):
 
     def _longest_spread(self) -> int:
         return min(self.step, DAY)
-
-    def _next(self, at: int) -> int:
-        if self._limits is None:
-            return self._next_of_all(at)
-        return self._limits.next_after(self._next_of_all, at)
-
-    def _last_second(self) -> int:
-        return LAST if self._limits is None else self._limits.last(self._next_of_all)
 
     def _next_of_all(self, at: int) -> int:
         start = at if self.start is None else self.start
@@ -240,7 +206,7 @@ def interval(
         calendar: dates to exclude, or the only dates to include.
         start: an instant, as in ``"2027-01-04T09:00Z"``; the first occurrence is one step later.
         end: as of :func:`~duetime.cadence.cron`, like the following options.
-        count: without a ``start``, from the first reconcile on.
+        count: without a ``start``, from the deploy on that gives the job a count.
         except_at: times without a run.
         spread: the delays of different jobs.
 

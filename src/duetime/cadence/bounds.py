@@ -34,10 +34,12 @@ class Bounds:
     Attributes:
         start: no occurrence is earlier.
         end: no occurrence is later.
-        count: the number of occurrences, excluded ones included; 0 for any number.
+        count: the number of occurrences of the job, excluded ones included; 0 for any number.
         except_at: times at which there is no occurrence.
         spread: each job's delay is less than so many seconds.
         delay: the seconds of one job's delay; not part of the text.
+        used: how many of the `count` one job had up to `used_until`, in seconds since 1970; not part of the
+            text either.
     """
 
     start: str = ""
@@ -46,17 +48,25 @@ class Bounds:
     except_at: tuple[str, ...] = ()
     spread: int = 0
     delay: int = 0
+    used: int = 0
+    used_until: int = FIRST
+
+    @property
+    def unit(self) -> int:
+        """The seconds of which each delay is a multiple: a minute, if the spread has several."""
+        return MINUTE if self.spread % MINUTE == 0 and self.spread > MINUTE else 1
 
     def delay_of(self, key: str) -> int:
-        """Return a job's delay: whole minutes if the spread is, and the same for the same key."""
-        unit = 1 if self.spread % MINUTE else MINUTE
-        return int.from_bytes(sha256(key.encode()).digest()[:8], "big") % (self.spread // unit) * unit
+        """Return a job's delay, the same for the same key."""
+        return (
+            int.from_bytes(sha256(key.encode()).digest()[:8], "big") % (self.spread // self.unit) * self.unit
+        )
 
 
 class Limits:
     """Bounds in one zone, as seconds since 1970."""
 
-    __slots__ = ("_count", "_last", "delay", "excluded", "first")
+    __slots__ = ("_count", "_counted_after", "_last", "delay", "excluded", "first")
 
     def __init__(self, bounds: Bounds, where: Zone, *, needs_start: bool) -> None:
         """Resolve the bounds.
@@ -70,7 +80,8 @@ class Limits:
             )
         self.first = min(instants_of(bounds.start, where)) if bounds.start else FIRST
         self._last = max(instants_of(bounds.end, where, is_end=True)) if bounds.end else LAST
-        self._count = bounds.count
+        self._count = bounds.count - bounds.used if bounds.count else None
+        self._counted_after = max(self.first - 1, bounds.used_until - bounds.delay)
         self.delay = bounds.delay
         self.excluded = frozenset(at for text in bounds.except_at for at in instants_of(text, where))
         if self._last < self.first:
@@ -80,8 +91,8 @@ class Limits:
 
     def last(self, search: Callable[[int], int]) -> int:
         """Return the last second that may have an occurrence, before the delay."""
-        if self._count:
-            at = self.first - 1
+        if self._count is not None:
+            at = self._counted_after
             for _ in range(self._count):
                 found = search(at)
                 if found == NOTHING or found > self._last:
@@ -89,7 +100,7 @@ class Limits:
                 at = found
             else:
                 self._last = at
-            self._count = 0
+            self._count = None
         return self._last
 
     def next_after(self, search: Callable[[int], int], at: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import time
+from functools import partial
 from typing import NamedTuple, Unpack
 
 from duetime._english import counted, ordinal
@@ -43,17 +44,15 @@ class NthDays(NamedTuple):
 
     def of(self, calendar: Calendar) -> Select:
         """Return a function of these days of a month, the 1st as bit 0."""
-        is_business_day = calendar.is_business_day
+        return partial(self._selected, calendar)
 
-        def select(month: Month) -> int:
-            days = [n for n in range(month.length) if is_business_day(month.first + n)]
-            found = 0
-            for index, day in enumerate(days):
-                if self.firsts >> index & 1 or self.lasts >> len(days) - 1 - index & 1:
-                    found |= 1 << day
-            return found
-
-        return select
+    def _selected(self, calendar: Calendar, month: Month) -> int:
+        days = [n for n in range(month.length) if calendar.is_business_day(month.first + n)]
+        found = 0
+        for index, day in enumerate(days):
+            if self.firsts >> index & 1 or self.lasts >> len(days) - 1 - index & 1:
+                found |= 1 << day
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +67,8 @@ class BusinessDay(AtATime):
 
     def _built(self) -> WallSchedule:
         calendar = self.modifiers.calendar or WORKWEEK
-        weekdays = DayFields(
-            weekdays=sum(1 << n for n, day in enumerate(WEEKDAYS) if day not in calendar.weekend)
-        )
+        free = () if calendar.working else calendar.weekend
+        weekdays = DayFields(weekdays=sum(1 << n for n, day in enumerate(WEEKDAYS) if day not in free))
         select = self.on.of(calendar)
         return build_wall_schedule(self._head(), weekdays, at_time(self.at), self.modifiers, select=select)
 

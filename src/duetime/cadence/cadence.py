@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import wraps
-from typing import TYPE_CHECKING, Literal, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar
 
 from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import PLAIN, Modifiers
-from duetime.cadence.times import DAY, MINUTE
+from duetime.cadence.times import DAY
 from duetime.cadence.walk import NOTHING
 from duetime.cadence.zones import FIRST, LAST, Zone, instant_at, seconds_of
 
@@ -37,6 +37,7 @@ class Cadence(ABC):
     """
 
     modifiers: Modifiers = PLAIN
+    _limits: Limits | None = field(default=None, init=False, compare=False, repr=False)
 
     def next_after(self, instant: datetime) -> datetime | None:
         """Return the first occurrence strictly after ``instant``, in UTC, or None.
@@ -133,11 +134,9 @@ class Cadence(ABC):
         Raises:
             InvalidCadence: it may never run, or its spread is longer than the time between two runs.
         """
-        bounds = self.modifiers.bounds
-        if bounds is None:
-            return
-        longest = self._longest_spread()
-        if bounds.spread > longest:
+        bounds, calendar = self.modifiers.bounds, self.modifiers.calendar
+        longest = self._longest_spread() if bounds else 0
+        if bounds is not None and bounds.spread > longest:
             between = "a day" if longest == DAY else f"the {duration_text(longest)} between two runs"
             remedy = f"use at most {duration_text(longest)}"
             raise InvalidCadence(
@@ -145,10 +144,11 @@ class Cadence(ABC):
                 f"spread: {duration_text(bounds.spread)} is longer than {between}",
                 remedy,
             )
-        if self._next(FIRST) == NOTHING:
-            raise NeverFires(
-                self.text, "it never fires: its start, end and except_at leave no run", "widen them"
-            )
+        is_narrow = bounds is not None or self.modifiers.narrows
+        is_known = calendar is None or not calendar.unresolved
+        if is_narrow and is_known and self._next(FIRST) == NOTHING:
+            what = "start, end and except_at" if bounds else "filters and the changes of the clocks"
+            raise NeverFires(self.text, f"it never fires: its {what} leave no run", "widen them")
 
     @property
     def counts_business_days(self) -> bool:
@@ -159,6 +159,11 @@ class Cadence(ABC):
     def delay(self) -> int:
         """The seconds by which its spread delays each run; 0 without a job, see :meth:`delayed_for`."""
         return self.modifiers.bounds.delay if self.modifiers.bounds else 0
+
+    @property
+    def count(self) -> int:
+        """The number of runs with which it ends; 0 without one."""
+        return self.modifiers.bounds.count if self.modifiers.bounds else 0
 
     @property
     def ends_at(self) -> datetime | None:
@@ -175,9 +180,29 @@ class Cadence(ABC):
             key: names the job and its tenant; the delay depends on nothing else.
         """
         bounds = self.modifiers.bounds
-        if bounds is None or not bounds.spread:
-            return self
-        bounds = replace(bounds, delay=bounds.delay_of(key))
+        return self._bounded(delay=bounds.delay_of(key)) if bounds is not None and bounds.spread else self
+
+    def counting(self, counted: str) -> Self:
+        """Return this cadence with the times that its count, if it has one, had in its job before.
+
+        Args:
+            counted: their number, and when the count goes on, as in ``2@2027-01-05T09:30:00Z``.
+        """
+        number, _, since = counted.partition("@")
+        used_until = seconds_of(datetime.fromisoformat(since))
+        return self._bounded(used=int(number), used_until=used_until) if self.count else self
+
+    def counted_until(self, instant: datetime) -> int:
+        """Return how many times of its count it has had up to an instant, with the excluded ones."""
+        bounds = self.modifiers.bounds
+        if bounds is None or not bounds.count:
+            return 0
+        start = instant_at(bounds.used_until) or instant
+        return bounds.used + sum(1 for _ in self._bounded(except_at=()).between(start, instant))
+
+    def _bounded(self, **changes: Any) -> Self:
+        """Return this cadence with other values of its bounds."""
+        bounds = self.modifiers.bounds and replace(self.modifiers.bounds, **changes)
         return replace(self, modifiers=replace(self.modifiers, bounds=bounds))
 
     @property
@@ -191,15 +216,20 @@ class Cadence(ABC):
 
     def _last_second(self) -> int:
         """Return the last second that its bounds allow, before the delay."""
-        return LAST
+        return LAST if self._limits is None else self._limits.last(self._next_of_all)
+
+    def _next(self, at: int) -> int:
+        """Return as :meth:`next_after`, in seconds since 1970; ``NOTHING`` for None."""
+        limits, search = self._limits, self._next_of_all
+        return search(at) if limits is None else limits.next_after(search, at)
 
     @abstractmethod
     def _longest_spread(self) -> int:
         """Return the seconds of the shortest time between two runs, a day at most."""
 
     @abstractmethod
-    def _next(self, at: int) -> int:
-        """Return as :meth:`next_after`, in seconds since 1970; ``NOTHING`` for None."""
+    def _next_of_all(self, at: int) -> int:
+        """Return as :meth:`_next`, without regard to the bounds."""
 
     @abstractmethod
     def _head(self) -> str:
@@ -248,4 +278,4 @@ def limits_of(modifiers: Modifiers, where: Zone, *, needs_start: bool = True) ->
 
 def spreads_seconds(modifiers: Modifiers) -> bool:
     """Return whether a job's delay may be no whole number of minutes."""
-    return modifiers.bounds is not None and modifiers.bounds.spread % MINUTE != 0
+    return modifiers.bounds is not None and modifiers.bounds.spread > 0 and modifiers.bounds.unit == 1

@@ -1,8 +1,9 @@
 """Calendars: dates that a cadence excludes, or the only dates that it includes.
 
 A calendar applies after every filter. Occurrences on an excluded date are skipped, or moved to the same time
-on a business day: Monday to Friday, unless the weekend is another, and not excluded. The moves are the
-business-day conventions of finance: following, preceding, and modified following.
+on a business day: Monday to Friday, unless the weekend is another, and not excluded; or a working day of its
+own, as the Saturday that makes up for a bridge day. The moves are the business-day conventions of finance:
+following, preceding, and modified following. They move the occurrences of weekends too.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.words import WEEKDAYS
 
 Instead = Literal["skip", "next_business_day", "previous_business_day", "business_day_of_month"]
+Weekends = Literal["move", "keep"]
 
 # An occurrence moves less far than this many days; further moves are skipped.
 _LONGEST_MOVE = 367
-INSTEAD = get_args(Instead)
+INSTEAD, WEEKENDS = get_args(Instead), get_args(Weekends)
 WEEKEND = ("sun", "sat")
 _DATE_LENGTH = 10
+UNRESOLVED = "calendar: its holidays are not known here, since no Lambda function reads them"
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -43,19 +46,27 @@ class Calendar:
         through: the last date for which its dates are complete; later ones need a new deploy. It may then
             have no dates.
         weekend: the weekdays without business.
+        working: dates that are business days, and not excluded, whatever their weekday, as in a country that
+            makes up for a bridge day on a Saturday.
+        weekends: with `instead`, ``"move"`` moves the occurrences of weekends too, ``"keep"`` does not.
+        unresolved: the holidays that it lacks, as in ``"DE-BE"``, because its library is not used where it
+            was made. Such a calendar, and its cadence, answer no question about days.
 
     Raises:
-        InvalidCadence: an entry is no day, or the calendar has no entries.
+        InvalidCadence: an entry is no day, a working day is excluded, or the calendar has no entries.
     """
 
-    exclude: tuple[str, ...]
-    include: tuple[str, ...]
-    instead: Instead
-    name: str | None
-    through: str | None
-    weekend: tuple[str, ...]
-    _excluded: frozenset[str] = field(compare=False, repr=False)
-    _included: frozenset[str] = field(compare=False, repr=False)
+    exclude: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    instead: Instead = "skip"
+    name: str | None = None
+    through: str | None = None
+    weekend: tuple[str, ...] = WEEKEND
+    working: tuple[str, ...] = ()
+    weekends: Weekends = "move"
+    unresolved: str | None = None
+    _excluded: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    _included: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def __init__(
         self,
@@ -66,11 +77,14 @@ class Calendar:
         name: str | None = None,
         through: date | str | None = None,
         weekend: Iterable[str] = WEEKEND,
+        working: Iterable[date | str] = (),
+        weekends: Weekends = "move",
+        unresolved: str | None = None,
     ) -> None:
-        if instead not in INSTEAD:
-            raise InvalidCadence(
-                str(instead), "calendar: unknown value of instead", f"use {', '.join(INSTEAD)}"
-            )
+        for option, given, allowed in (("instead", instead, INSTEAD), ("weekends", weekends, WEEKENDS)):
+            if given not in allowed:
+                remedy = f"use {', '.join(allowed)}"
+                raise InvalidCadence(str(given), f"calendar: unknown value of {option}", remedy)
         name = None if name is None else str(name)
         if name is not None and not re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", name, re.ASCII):
             raise InvalidCadence(name, "calendar: its name has invalid characters", "use a-z, 0-9 and -")
@@ -78,6 +92,12 @@ class Calendar:
         last = None if through is None else _entry(through)
         if last is not None and len(last) != _DATE_LENGTH:
             raise InvalidCadence(str(through), "calendar: through is no date", "write it as in 2028-12-31")
+        at_work = _entries(working)
+        for entry in at_work:
+            if len(entry) != _DATE_LENGTH or entry in excluded:
+                problem = "is excluded too" if entry in excluded else "is no date"
+                remedy = "leave one of them out" if entry in excluded else "write it as in 2026-02-28"
+                raise InvalidCadence(entry, f"calendar: the working day {entry} {problem}", remedy)
         free = {_entry(day) for day in weekend}
         if not free < {*WEEKDAYS}:
             raise InvalidCadence(
@@ -90,6 +110,9 @@ class Calendar:
             ("name", name),
             ("through", last),
             ("weekend", tuple(day for day in WEEKDAYS if day in free)),
+            ("working", at_work),
+            ("weekends", weekends),
+            ("unresolved", unresolved),
             ("_excluded", frozenset(excluded)),
             ("_included", frozenset(included)),
         ):
@@ -100,9 +123,12 @@ class Calendar:
             )
 
     def leaves(self, day: int) -> bool:
-        """Return whether the calendar allows runs on a day (days since 1970)."""
-        names = _names(day)
-        return self._excluded.isdisjoint(names) and not (self._included and self._included.isdisjoint(names))
+        """Return whether the calendar allows runs on a day (days since 1970), before it moves any."""
+        return self._leaves(_names(day))
+
+    def keeps(self, day: int) -> bool:
+        """Return whether occurrences stay on a day, instead of being skipped or moved to a business day."""
+        return self.is_business_day(day) if self.moves and self.weekends == "move" else self.leaves(day)
 
     @property
     def moves(self) -> bool:
@@ -122,7 +148,8 @@ class Calendar:
     @property
     def years(self) -> tuple[int, int] | None:
         """The first and the last year of the single dates; None if all entries recur."""
-        years = [int(entry[:4]) for entry in (*self.exclude, *self.include) if len(entry) == _DATE_LENGTH]
+        entries = (*self.exclude, *self.include, *self.working)
+        years = [int(entry[:4]) for entry in entries if len(entry) == _DATE_LENGTH]
         return (min(years), max(years)) if years else None
 
     def applied(self, month: Month, admitted: int, regular: Callable[[Month], int]) -> int:
@@ -135,7 +162,7 @@ class Calendar:
         """
         days = 0
         for n in range(month.length):
-            if (admitted >> n & 1 and self.leaves(month.first + n)) or (
+            if (admitted >> n & 1 and self.keeps(month.first + n)) or (
                 self.moves and self._receives(month.first + n, regular)
             ):
                 days |= 1 << n
@@ -152,7 +179,7 @@ class Calendar:
                     break
                 if month is None or not month.first <= at < month.first + month.length:
                     month = month_of(at)
-                is_due = regular(month) >> at - month.first & 1 and not self.leaves(at)
+                is_due = regular(month) >> at - month.first & 1 and not self.keeps(at)
                 if is_due and self.moved_to(at) == day:
                     return True
                 at += step
@@ -168,8 +195,15 @@ class Calendar:
         return None
 
     def is_business_day(self, day: int) -> bool:
-        """Return whether a day is outside the weekend and not excluded."""
-        return WEEKDAYS[weekday_of(day)] not in self.weekend and self.leaves(day)
+        """Return whether a day is outside the weekend and not excluded, or a working day by its date."""
+        names = _names(day)
+        return (names[2] not in self.weekend or names[0] in self.working) and self._leaves(names)
+
+    def _leaves(self, names: tuple[str, str, str]) -> bool:
+        if self.unresolved:
+            raise InvalidCadence(self.unresolved, UNRESOLVED, "ask the stored job, which has the dates")
+        is_included = not self._included or not self._included.isdisjoint(names)
+        return names[0] in self.working or (is_included and self._excluded.isdisjoint(names))
 
 
 def _entries(given: Iterable[date | str]) -> tuple[str, ...]:

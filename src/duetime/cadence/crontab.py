@@ -61,6 +61,11 @@ class Cron(WallCadence):
 
 
 def _spelled(expression: str) -> str:
-    """Return an expression in the characters of names: ``*/5 9-17 * * *`` becomes ``every5_9-17_x_x_x``."""
+    """Return an expression in the characters of names: ``*/5 9-17 * * *`` becomes ``every5_9-17_x_x_x``.
+
+    The seconds of one with six fields end with ``s``, as in ``0s_30_2_x_x_x``.
+    """
+    if expression.count(" ") == 5:  # noqa: PLR2004 - six fields
+        expression = expression.replace(" ", "s ", 1)
     text = expression.lower().replace("*/", "every").replace("*", "x").replace("?", "q").replace("@", "")
     return text.replace("/", "by").replace("#", "-nth").replace(" ", "_")

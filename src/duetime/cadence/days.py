@@ -88,7 +88,7 @@ Shift = Callable[["Month", Select], int]
 class Days:
     """The days of a cadence. Caches the last month; safe to share between threads."""
 
-    __slots__ = ("_calendar", "_current", "_cycle", "_kinds", "_select", "_shift", "_years", "fields")
+    __slots__ = ("_calendar", "_current", "_cycle", "_kinds", "_select", "_shift", "fields", "years")
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Days:
         self.fields = fields
         self._cycle = cycle
         self._calendar = calendar
-        self._years = years
+        self.years = years
         self._select = select
         self._shift = shift
         self._kinds: dict[int, int] = {}
@@ -146,8 +146,8 @@ class Days:
         moved_across = self._shift is not None or (self._calendar is not None and self._calendar.moves)
         numbers = [month for month in range(1, 13) if moved_across or self.fields.months >> month & 1]
         cycle = None if moved_across else self._cycle
-        for at in range(bisect_left(self._years, start.year), len(self._years)):
-            year = self._years[at]
+        for at in range(bisect_left(self.years, start.year), len(self.years)):
+            year = self.years[at]
             for number in numbers:
                 if isinstance(cycle, MonthCycle) and (year * 12 + number - 1 - cycle.anchor) % cycle.every:
                     continue
@@ -158,11 +158,15 @@ class Days:
 
     def _load(self, month: Month) -> tuple[int, int, int]:
         """Return a month's first day, the day after it, and its admitted days, the 1st as bit 0."""
-        admitted = self.regular(month)
-        if self._calendar is not None and month.year in self._years:
-            admitted = self._calendar.applied(month, admitted, self.regular)
-        self._current = found = (month.first, month.first + month.length, admitted)
+        self._current = found = (month.first, month.first + month.length, self.admitted(month))
         return found
+
+    def admitted(self, month: Month) -> int:
+        """Return the days of a month after all filters, the 1st as bit 0."""
+        admitted = self.regular(month)
+        if self._calendar is not None and month.year in self.years:
+            admitted = self._calendar.applied(month, admitted, self.regular)
+        return admitted
 
     def regular(self, month: Month) -> int:
         """Return the days of a month before the calendar."""
@@ -175,7 +179,7 @@ class Days:
 
     def _named(self, month: Month) -> int:
         """Return the days of a month before their shift."""
-        if not self.fields.months >> month.month & 1 or month.year not in self._years:
+        if not self.fields.months >> month.month & 1 or month.year not in self.years:
             return 0
         kind = month.weekday << 5 | month.length
         admitted = self._kinds.get(kind)

@@ -124,6 +124,8 @@ class Exported:
         """Return the days without the weekdays that a calendar excludes, and its single dates."""
         if isinstance(self.cadence, BusinessDay) and calendar.exclude:
             self.fail("the business days of a calendar", "leave the calendar out")
+        if calendar.working and (isinstance(self.cadence, BusinessDay) or {*calendar.exclude} & {*WEEKDAYS}):
+            self.fail("the working days of a calendar", "leave them out")
         if calendar.include:
             self.fail("the dates that a calendar includes", "declare several cadences")
         weekdays, nth, dates = days.weekdays, days.nth, []

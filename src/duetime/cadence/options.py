@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from duetime._english import counted
 from duetime.cadence.calendars import WEEKEND, Calendar
@@ -31,7 +33,7 @@ LONGEST_NAME = 64
 """Characters of a name at most: the limit of an EventBridge schedule's name."""
 _DIGEST = 8
 _MOST_LISTED = 3
-_CALENDAR = ("exclude", "include", "instead", "name", "through", "weekend")
+_NONE = "none"
 _MOVES = {
     "skip": "",
     "next_business_day": " (moved to the next business day)",
@@ -46,29 +48,24 @@ def options_text(modifiers: Modifiers) -> str:
 
 
 def _options(modifiers: Modifiers) -> list[tuple[str, str]]:
-    pairs = [
-        ("days", weekdays_text(modifiers.days) if modifiers.days != ALL_WEEKDAYS else ""),
-        ("months", months_text(modifiers.months) if modifiers.months != ALL_MONTHS else ""),
-        ("weeks", weeks_text(modifiers.weeks) if modifiers.weeks != ALL_WEEKS else ""),
-        ("window", windows_text(modifiers.windows)),
-        ("calendar", calendar_text(modifiers.calendar) if modifiers.calendar else ""),
-        ("offset", str(modifiers.offset or "")),
-        *(_bounds(modifiers.bounds) if modifiers.bounds else ()),
-        ("tz", modifiers.tz or ""),
-        ("default_tz", modifiers.default_tz or ""),
-        ("dst", modifiers.dst if modifiers.dst != "cronos" else ""),
-    ]
-    return [(key, value) for key, value in pairs if value]
+    bounds = stated(modifiers.bounds, _BOUNDS) if modifiers.bounds else ()
+    pairs = (*stated(modifiers, _FILTERS), *bounds, *stated(modifiers, _ZONE))
+    return [("window" if name == "windows" else name, value) for name, value in pairs]
 
 
-def _bounds(bounds: Bounds) -> list[tuple[str, str]]:
-    return [
-        ("start", bounds.start),
-        ("end", bounds.end),
-        ("count", str(bounds.count or "")),
-        ("except_at", ",".join(bounds.except_at)),
-        ("spread", duration_text(bounds.spread)),
-    ]
+def stated(options: Any, written: Mapping[str, Callable[[Any], str]]) -> Iterator[tuple[str, str]]:
+    """Yield the options whose values differ from their defaults, each with its text.
+
+    An empty value is left out only if it is the default.
+
+    Args:
+        options: a dataclass, whose defaults are those of the options.
+        written: the function that writes each option, in order.
+    """
+    defaults = {field.name: field.default for field in fields(options)}
+    for name, write in written.items():
+        if (value := getattr(options, name)) != defaults[name]:
+            yield name, write(value)
 
 
 def options_name(modifiers: Modifiers) -> str:
@@ -133,15 +130,7 @@ def _spread_words(bounds: Bounds) -> str:
 
 def calendar_text(calendar: Calendar) -> str:
     """Return a calendar as one word, which :func:`parse_calendar` reads back."""
-    pairs = [
-        ("exclude", ",".join(calendar.exclude)),
-        ("include", ",".join(calendar.include)),
-        ("instead", calendar.instead if calendar.moves else ""),
-        ("name", calendar.name or ""),
-        ("through", calendar.through or ""),
-        ("weekend", ",".join(calendar.weekend) if calendar.weekend != WEEKEND else ""),
-    ]
-    return ";".join(f"{key}:{value}" for key, value in pairs if value)
+    return ";".join(f"{key}:{value}" for key, value in stated(calendar, _CALENDAR))
 
 
 def parse_calendar(text: str) -> Calendar:
@@ -150,22 +139,48 @@ def parse_calendar(text: str) -> Calendar:
     Raises:
         InvalidCadence: the word is no calendar.
     """
-    entries: dict[str, str] = {}
+    entries: dict[str, Any] = {}
     for part in text.split(";"):
         key, _, value = part.partition(":")
-        if key not in _CALENDAR or not value:
-            raise InvalidCadence(
-                part or text, "calendar: not a part of a calendar", "write exclude:2026-12-25,sat"
-            )
-        entries[key] = value
-    return Calendar(
-        exclude=entries["exclude"].split(",") if "exclude" in entries else (),
-        include=entries["include"].split(",") if "include" in entries else (),
-        instead=entries.get("instead", "skip"),  # type: ignore[arg-type]  # Calendar rejects unknown values
-        name=entries.get("name"),
-        through=entries.get("through"),
-        weekend=entries["weekend"].split(",") if "weekend" in entries else WEEKEND,
-    )
+        if key not in _CALENDAR or not value or key in entries:
+            problem = f"{key} is given twice" if key in entries else "not a part of a calendar"
+            raise InvalidCadence(part or text, f"calendar: {problem}", "write exclude:2026-12-25,sat")
+        words = [] if value == _NONE else value.split(",")
+        entries[key] = words if _CALENDAR[key] is _list_text else value
+    return Calendar(**entries)
+
+
+def _list_text(entries: tuple[str, ...]) -> str:
+    return ",".join(entries) or _NONE
+
+
+_FILTERS: Mapping[str, Callable[[Any], str]] = {
+    "days": weekdays_text,
+    "months": months_text,
+    "weeks": weeks_text,
+    "windows": windows_text,
+    "calendar": calendar_text,
+    "offset": str,
+}
+_BOUNDS: Mapping[str, Callable[[Any], str]] = {
+    "start": str,
+    "end": str,
+    "count": str,
+    "except_at": _list_text,
+    "spread": duration_text,
+}
+_ZONE: Mapping[str, Callable[[Any], str]] = {"tz": str, "default_tz": str, "dst": str}
+_CALENDAR: Mapping[str, Callable[[Any], str]] = {
+    "exclude": _list_text,
+    "include": _list_text,
+    "instead": str,
+    "name": str,
+    "through": str,
+    "weekend": _list_text,
+    "working": _list_text,
+    "weekends": str,
+    "unresolved": str,
+}
 
 
 def short_name(name: str) -> str:
@@ -182,12 +197,13 @@ def digest(text: str) -> str:
 
 
 def _calendar_words(calendar: Calendar) -> str:
-    if calendar.name:
-        words = f"except by the calendar {calendar.name}"
-    else:
+    moved = "on weekends" * (calendar.moves and calendar.weekends == "move" and calendar.weekend != ())
+    only, excluded = "", f"by the calendar {calendar.name}"
+    if not calendar.name:
         only = f"only on {_entries_words(calendar.include)}" if calendar.include else ""
-        without = f"except on {_entries_words(calendar.exclude)}" if calendar.exclude else ""
-        words = " and ".join(filter(None, (only, without)))
+        excluded = f"on {_entries_words(calendar.exclude)}" if calendar.exclude else ""
+    without = " and ".join(filter(None, (excluded, moved)))
+    words = " and ".join(filter(None, (only, without and f"except {without}")))
     if calendar.weekend != WEEKEND:
         free = weekdays_words(weekdays_mask(calendar.weekend)) if calendar.weekend else "no day"
         words += f", with {free} as the weekend"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 from duetime.cadence._interval import Interval
 from duetime.cadence._once import Once
@@ -14,22 +15,26 @@ from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, DayFields
 from duetime.cadence.days import DayCycle, MonthCycle, YearCycle
 from duetime.cadence.exported import Exported, Parts
+from duetime.cadence.rrule_text import from_rrule
 from duetime.cadence.times import DAY, HOUR, MINUTE
 from duetime.cadence.walk import NOTHING, WallSchedule
 from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.words import WEEKDAYS, bits
-from duetime.cadence.zones import EPOCH, instant_at, seconds_of, zone
+from duetime.cadence.zones import EPOCH, LAST, Zone, instant_at, seconds_of, zone
 
 _CODES = ("SU", "MO", "TU", "WE", "TH", "FR", "SA")
 _ALL_HOURS, _ALL_SIXTY = (1 << 24) - 1, (1 << 60) - 1
 _SECOND = timedelta(seconds=1)
+_EARLIEST, _LATEST = datetime.min.replace(tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+_COMPARED = 50
 _WORKWEEK = 0b011_1110
 
 
 def to_rrule(cadence: Cadence, *, start: datetime | None = None) -> str:
     """Return the recurrence rule of a cadence, as lines ``DTSTART``, ``RRULE`` and ``EXDATE``.
 
-    Rules do not describe clock changes: calendars differ in what they do at one.
+    The rule is read back, and its next fifty times are compared with the cadence's, clock changes aside:
+    calendars differ in what they do at one.
 
     Args:
         cadence: the cadence.
@@ -39,11 +44,41 @@ def to_rrule(cadence: Cadence, *, start: datetime | None = None) -> str:
         InvalidCadence: a rule cannot express the cadence, or there is no start.
         NaiveInstant: a start without a zone.
     """
-    exported = Exported(cadence, "an RRULE")
+    exported, tz = Exported(cadence, "an RRULE"), cadence.tz
     if isinstance(cadence, Interval):
-        return _of_interval(exported, cadence, start)
-    if isinstance(cadence, Once):
-        return f"{_dated('DTSTART', cadence.local, cadence.tz)}\nRRULE:FREQ=DAILY;COUNT=1"
+        if cadence.start is None and start is not None:
+            cadence = cadence.starting(start)
+        (rule, excluded), tz = _of_interval(exported, cadence, start), "UTC"
+    elif isinstance(cadence, Once):
+        rule, excluded = f"{_dated('DTSTART', cadence.local, tz)}\nRRULE:FREQ=DAILY;COUNT=1", set()
+    else:
+        rule, excluded = _of_wall(exported, cadence, start)
+    if (last := cadence.ends_at) is not None:
+        rule += f";UNTIL={_local(seconds_of(last))}Z"
+    if not _are_alike(cadence, from_rrule(rule), excluded, zone(tz)):
+        exported.fail("these days together", "declare several cadences")
+    if not excluded:
+        return rule
+    end, where = ("Z", "") if tz == "UTC" else ("", f";TZID={tz}")
+    return f"{rule}\nEXDATE{where}:{','.join(f'{_local(at)}{end}' for at in sorted(excluded))}"
+
+
+def _are_alike(cadence: Cadence, read: Cadence, excluded: set[int], where: Zone) -> bool:
+    """Return whether the next times of a rule, without the excluded local times, are those of its cadence."""
+
+    def next_times(of: Cadence) -> list[int]:
+        times = map(seconds_of, of.between(begin - _SECOND, _LATEST))
+        return [*islice((at for at in times if at + where.offset(at) not in excluded), _COMPARED)]
+
+    begin = read.next_after(_EARLIEST) or _LATEST
+    mine, theirs = next_times(cadence), next_times(read)
+    until = min((times[-1] for times in (mine, theirs) if len(times) == _COMPARED), default=LAST)
+    differing = {at for at in {*mine} ^ {*theirs} if at <= until}
+    return all(len({where.offset(at + n * DAY) for n in (-2, 0, 2)}) > 1 for at in differing)
+
+
+def _of_wall(exported: Exported, cadence: Cadence, start: datetime | None) -> tuple[str, set[int]]:
+    """Return the rule of a cadence of a wall clock, and the local times that it excludes."""
     parts = exported.parts()
     wall, _ = exported.wall()
     bounds = cadence.modifiers.bounds
@@ -57,10 +92,7 @@ def to_rrule(cadence: Cadence, *, start: datetime | None = None) -> str:
     if first == NOTHING or cadence.next_after((instant_at(begin) or EPOCH) - _SECOND) is None:
         exported.fail("a cadence without a later time", "give an earlier start")
     rule = _rule(exported, parts)
-    if (last := cadence.ends_at) is not None:
-        rule += f";UNTIL={last.replace(tzinfo=None):%Y%m%dT%H%M%S}Z"
-    lines = [_dated("DTSTART", first, cadence.tz), f"RRULE:{rule}"]
-    return "\n".join([*lines, *_exceptions(wall, parts)])
+    return f"{_dated('DTSTART', first, cadence.tz)}\nRRULE:{rule}", _excluded(wall, parts)
 
 
 def _regular_wall(cadence: WallCadence) -> WallSchedule:
@@ -75,6 +107,8 @@ def _regular_wall(cadence: WallCadence) -> WallSchedule:
 
 def _rule(exported: Exported, parts: Parts) -> str:
     days, cycle = parts.days, parts.cycle
+    if isinstance(cycle, YearCycle):
+        days = _dates(exported, days, cycle)
     if days.nth and days.weekdays:
         exported.fail("counted weekdays beside others", "declare a cadence for each")
     frequency = _frequency(exported, parts)
@@ -96,12 +130,19 @@ def _rule(exported: Exported, parts: Parts) -> str:
     return f"FREQ={frequency}{every}{week}{months}{_listed('BYMONTHDAY', month_days)}{by_day}{pieces}"
 
 
+def _dates(exported: Exported, fields: DayFields, cycle: YearCycle) -> DayFields:
+    """Return the day fields with the days and months of the dates of a year that the filters leave."""
+    left = {(month, day) for month, day in cycle.dates if fields.months >> month & fields.days >> day - 1 & 1}
+    months, days = {month for month, _ in left}, {day for _, day in left}
+    if len(left) != len(months) * len(days):
+        exported.fail("different days of different months", "declare a cadence for each month")
+    return fields._replace(months=sum(1 << month for month in months), days=sum(1 << day - 1 for day in days))
+
+
 def _frequency(exported: Exported, parts: Parts) -> str:
     """Return the frequency that repeats the cycle, or the shortest one that the days permit."""
     days, cycle = parts.days, parts.cycle
     if isinstance(cycle, YearCycle):
-        if len(cycle.dates) != days.days.bit_count() * days.months.bit_count():
-            exported.fail("different days of different months", "declare a cadence for each month")
         return "YEARLY"
     if days.nth or isinstance(cycle, MonthCycle) or isinstance(exported.cadence, BusinessDay):
         return "MONTHLY"
@@ -133,8 +174,8 @@ def _listed(name: str, values: list[int]) -> str:
     return f";{name}={','.join(map(str, values))}" if values else ""
 
 
-def _exceptions(cadence: WallCadence, parts: Parts) -> list[str]:
-    """Return the line of the times that the calendar and ``except_at`` exclude."""
+def _excluded(cadence: WallCadence, parts: Parts) -> set[int]:
+    """Return the local times that the calendar and ``except_at`` exclude."""
     bounds, where = cadence.modifiers.bounds, zone(cadence.tz)
     found = {at for text in (bounds.except_at if bounds else ()) for at in instants_of(text, where)}
     local = {at + where.span(at).offset for at in found}
@@ -144,39 +185,27 @@ def _exceptions(cadence: WallCadence, parts: Parts) -> list[str]:
         while at >= 0:
             local.add(midnight + at)
             at = cadence.wall.times.first_from(at + 1) if at + 1 < DAY else -1
-    if not local:
-        return []
-    texts = [_local(at) for at in sorted(local)]
-    name = "EXDATE" if cadence.tz == "UTC" else f"EXDATE;TZID={cadence.tz}"
-    end = "Z" if cadence.tz == "UTC" else ""
-    return [f"{name}:{','.join(f'{text}{end}' for text in texts)}"]
+    return local
 
 
-def _of_interval(exported: Exported, cadence: Interval, start: datetime | None) -> str:
-    """Return the rule of elapsed time, in UTC."""
+def _of_interval(exported: Exported, cadence: Interval, start: datetime | None) -> tuple[str, set[int]]:
+    """Return the rule of elapsed time, in UTC, and the times that it excludes."""
     if cadence.modifiers.narrows:
         exported.fail("an interval with filters", "leave the filters out")
     if cadence.delay or (cadence.modifiers.bounds and cadence.modifiers.bounds.spread):
         exported.fail("spread=", "leave it out, and set a delay there")
     if cadence.start is None:
-        if start is None:
-            exported.fail("an interval without a start", "give start=datetime(2027, 1, 4, tzinfo=UTC)")
-        cadence = cadence.starting(start)
-    after = instant_at(cadence.start or 0) or datetime.min.replace(tzinfo=UTC)
+        exported.fail("an interval without a start", "give start=datetime(2027, 1, 4, tzinfo=UTC)")
+    after = instant_at(cadence.start) or _EARLIEST
     first = cadence.next_after(after if start is None else max(after, start - _SECOND))
     if first is None:
         exported.fail("a cadence without a later time", "give an earlier start")
     units = (("DAILY", DAY), ("HOURLY", HOUR), ("MINUTELY", MINUTE), ("SECONDLY", 1))
     frequency, size = next((name, size) for name, size in units if cadence.step % size == 0)
     rule = f"FREQ={frequency};INTERVAL={cadence.step // size}"
-    if (last := cadence.ends_at) is not None:
-        rule += f";UNTIL={last.replace(tzinfo=None):%Y%m%dT%H%M%S}Z"
-    lines = [_dated("DTSTART", seconds_of(first), "UTC"), f"RRULE:{rule}"]
-    bounds = cadence.modifiers.bounds
-    if bounds is not None and bounds.except_at:
-        found = {at for text in bounds.except_at for at in instants_of(text, zone(cadence.tz))}
-        lines.append(f"EXDATE:{','.join(f'{_local(at)}Z' for at in sorted(found))}")
-    return "\n".join(lines)
+    bounds, where = cadence.modifiers.bounds, zone(cadence.tz)
+    excluded = {at for text in (bounds.except_at if bounds else ()) for at in instants_of(text, where)}
+    return f"{_dated('DTSTART', seconds_of(first), 'UTC')}\nRRULE:{rule}", excluded
 
 
 def _dated(name: str, local: int, tz: str) -> str:

@@ -15,6 +15,7 @@ from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.text import read_text
 from duetime.cadence.windows_zones import WINDOWS_ZONES
+from duetime.cadence.words import WEEKS
 from duetime.cadence.zones import zone
 
 WEEKDAYS = {"SU": "SUN", "MO": "MON", "TU": "TUE", "WE": "WED", "TH": "THU", "FR": "FRI", "SA": "SAT"}
@@ -28,6 +29,10 @@ _OPTION = r';([\w-]+)=("[^"]*"|[^";:]*)'
 _LINE = re.compile(rf"(?P<name>[A-Z-]+)(?P<options>(?:{_OPTION})*):(?P<value>.*)", re.IGNORECASE)
 _UNITS = (1, 60, 3_600)
 _DATE_LENGTH, _SHORTEST_MONTH = 10, 28
+_DAYS_OF_WEEKS = {
+    **{name: {*range(7 * n + 1, min(7 * n + 8, 32))} for n, name in enumerate(WEEKS[:-1])},
+    WEEKS[-1]: {*range(-7, 0)},
+}
 _LEAST_CONTENT = re.compile(r"\s*(?:DTSTART|RRULE|EXDATE|RDATE|EXRULE|FREQ=|BEGIN:V)", re.IGNORECASE)
 _LONGEST_MONTH = 31
 
@@ -345,9 +350,8 @@ class _Rule:
             self._refuse("BYMONTHDAY")
             return f"weekly {on} {self._clock()}{cycle}{filtered}"
         if self._rank == _DAILY:
-            self._refuse("BYMONTHDAY")
             anchor = f"anchor={self._begin().at.date()}"
-            return f"every {self._interval}d at={self._clock()} {anchor}{filtered}{weekdays}"
+            return f"every {self._interval}d at={self._clock()} {anchor}{filtered}{weekdays}{self._weeks()}"
         days = [
             f"last-{-day - 1}" if day < -1 else "last" if day < 0 else str(day) for day in self._month_days()
         ]
@@ -362,6 +366,14 @@ class _Rule:
             self._fail("INTERVAL", "of years has no fixed dates", "use BYMONTH with BYMONTHDAY from 1 on")
         dates = [f"{month:02}-{int(day):02}" for month in months or range(1, 13) for day in days]
         return f"yearly {','.join(_existing(dates))} {self._clock()}{cycle}{weekdays}"
+
+    def _weeks(self) -> str:
+        """Return the filter of the weeks of the month that have the days of BYMONTHDAY."""
+        days = {*self._numbers("BYMONTHDAY")}
+        weeks = [name for name, of_week in _DAYS_OF_WEEKS.items() if of_week <= days]
+        if days != {day for name in weeks for day in _DAYS_OF_WEEKS[name]}:
+            self._refuse("BYMONTHDAY")
+        return f" weeks={','.join(weeks)}" * bool(weeks)
 
     def _refuse(self, name: str) -> None:
         if name in self._parts:

@@ -198,10 +198,17 @@ def _json(value: str, option: str = "match") -> Any:
     import json  # noqa: PLC0415
 
     try:
-        return json.loads(value)
+        return json.loads(value, object_pairs_hook=_unique)
     except ValueError:
         example = 'match={"kind":["invoice"]}' if option == "match" else '"a\\u0020name"'
-        raise InvalidCadence(value, f"{option}: not JSON", f"write it as in {example}") from None
+        problem = f"{option}: not JSON, or with a key twice"
+        raise InvalidCadence(value, problem, f"write it as in {example}") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError
+    return found
 
 
 _READERS: dict[str, Callable[[str], object]] = {

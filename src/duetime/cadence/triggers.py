@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from duetime.cadence.cadence import Cadence, Precision
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.options import digest
+from duetime.cadence.options import digest, stated
 from duetime.cadence.walk import NOTHING
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class TriggerCadence(Cadence):
     def _longest_spread(self) -> int:
         return 0
 
-    def _next(self, at: int) -> int:
+    def _next_of_all(self, at: int) -> int:
         del at
         return NOTHING
 
@@ -72,16 +73,15 @@ class OnEvent(TriggerCadence):
         return found if isinstance(found, str) and found else None
 
     def _options(self) -> str:
-        options = {"match": self.match, "tenant": self.tenant}
-        if self.no_tenant != "system":
-            options["no_tenant"] = self.no_tenant
-        return "".join(f" {key}={value}" for key, value in options.items() if value)
+        written = dict.fromkeys(("match", "tenant", "no_tenant"), str)
+        return "".join(f" {key}={value}" for key, value in stated(self, written))
 
     def _head(self) -> str:
         return f"on_event {_word(self.source)} {_word(self.type)}{self._options()}"
 
     def _label(self) -> str:
-        hashed = self._options() if self.tenant else self.match
+        is_plain = all(re.fullmatch(r"[A-Za-z0-9.-]+", name) for name in (self.source, self.type))
+        hashed = (self._options() if self.tenant else self.match) if is_plain else self._head()
         return f"OnEvent_{self.source}_{self.type}{f'_{digest(hashed)}' if hashed else ''}"
 
     def _words(self) -> str:

@@ -10,10 +10,9 @@ from duetime.cadence.cadence import Cadence, Precision, limits_of, spreads_secon
 from duetime.cadence.days import OneDay
 from duetime.cadence.times import DAY, MINUTE
 from duetime.cadence.walk import DstPolicy, WallSchedule, next_after
-from duetime.cadence.zones import LAST, Zone, zone
+from duetime.cadence.zones import Zone, zone
 
 if TYPE_CHECKING:
-    from duetime.cadence.bounds import Limits
     from duetime.cadence.eventbridge import WakeExpression
 
 
@@ -29,7 +28,6 @@ class WallCadence(Cadence):
     wall: WallSchedule = field(init=False, compare=False, repr=False)
     clock: DstPolicy = field(init=False, compare=False, repr=False)
     _zone: Zone = field(init=False, compare=False, repr=False)
-    _limits: Limits | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_zone", zone(self.modifiers.zone_name))
@@ -73,14 +71,6 @@ class WallCadence(Cadence):
         while last + 1 < DAY and (following := times.first_from(last + 1)) >= 0 and shortest > MINUTE:
             shortest, last = min(shortest, following - last), following
         return min(shortest, DAY - last + first)
-
-    def _next(self, at: int) -> int:
-        if self._limits is None:
-            return next_after(self.wall, self._zone, self.clock, at)
-        return self._limits.next_after(self._next_of_all, at)
-
-    def _last_second(self) -> int:
-        return LAST if self._limits is None else self._limits.last(self._next_of_all)
 
     def _next_of_all(self, at: int) -> int:
         return next_after(self.wall, self._zone, self.clock, at)

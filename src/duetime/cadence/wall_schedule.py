@@ -7,7 +7,7 @@ from functools import partial
 
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
-from duetime.cadence.days import ALL_YEARS, EVERY_DAY, NEVER, Cycle, Days, Select, month_in
+from duetime.cadence.days import ALL_YEARS, EVERY_DAY, NEVER, Cycle, Days, OneDay, Select, month_in
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Modifiers
 from duetime.cadence.times import NEVER as NO_TIME
@@ -69,14 +69,11 @@ def _years(
     shown: str, build: Callable[..., Days], cycle: Cycle | None, calendar: Calendar | None
 ) -> Sequence[int]:
     """Return the years that can have days, so that a search after the last of them ends at once."""
-    if build().recurs_alike:
+    if build().recurs_alike or (calendar is not None and calendar.unresolved):
         return ALL_YEARS
     dated = None if calendar is None else calendar.years
-    clear = min(_SOME_YEAR if dated is None else dated[1] + 2, ALL_YEARS[-1])
-    recurring = range(
-        clear, min(clear + _ALL_KINDS_OF_MONTH * (1 if cycle is None else cycle.every), ALL_YEARS.stop)
-    )
-    if _any_day(build(years=recurring), clear):
+    recurring = _recurring_years(calendar, 1 if cycle is None else cycle.every)
+    if _any_day(build(years=recurring), recurring.start):
         return ALL_YEARS
     if dated is not None:
         # A move over New Year, or an offset, may reach the year before and the year after.
@@ -87,6 +84,25 @@ def _years(
     raise NeverFires(
         shown, "it never fires: its calendar or its cycle leaves no day", "leave a day on which it may run"
     )
+
+
+def _recurring_years(calendar: Calendar | None, every: int = 1) -> range:
+    """Return years after the single dates of a calendar, in which all that recurs has come."""
+    dated = None if calendar is None else calendar.years
+    clear = min(_SOME_YEAR if dated is None else dated[1] + 2, ALL_YEARS[-1])
+    return range(clear, min(clear + _ALL_KINDS_OF_MONTH * every, ALL_YEARS.stop))
+
+
+def longest_run(days: Days | OneDay, calendar: Calendar | None) -> int:
+    """Return the most consecutive days that recur; without any, the most among the single dates."""
+    if isinstance(days, OneDay):
+        return 1
+    for years in (_recurring_years(calendar), days.years):
+        months = (month_in(year, month) for year in years for month in range(1, 13))
+        shown = "".join(f"{days.admitted(month):0{month.length}b}"[::-1] for month in months)
+        if longest := max(map(len, shown.split("0"))):
+            break
+    return longest if longest < len(shown) else ALL_YEARS.stop * 366
 
 
 def _any_day(days: Days, year: int) -> bool:

@@ -1,16 +1,17 @@
 """``holiday_calendar(...)``: a country's holidays, from the library ``holidays``, as a calendar of dates.
 
 The dates become part of the cadence's text, and so of the deployed definition. Lambda functions do not import
-the library: where one imports the app, the calendar has no holidays, and no function plans by it.
+the library: where one imports the app, the calendar is unresolved. It can be declared, and answers nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date
+from datetime import date, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from duetime.cadence.calendars import Calendar, Instead
+from duetime.cadence.calendars import Calendar, Instead, Weekends
 from duetime.cadence.errors import InvalidCadence, did_you_mean
 from duetime.cadence.words import WEEKDAYS
 from duetime.environment import is_lambda
@@ -30,9 +31,10 @@ def holiday_calendar(
     subdivision: str | None = None,
     exclude: Iterable[date | str] = (),
     instead: Instead = "skip",
+    weekends: Weekends = "move",
     name: str | None = None,
 ) -> Calendar:
-    """Return the calendar of a country's public holidays.
+    """Return the calendar of a country's public holidays, with its weekend and its working days on weekends.
 
     Example: ``holiday_calendar("DE", subdivision="BE", years=range(2027, 2030))``.
 
@@ -43,22 +45,37 @@ def holiday_calendar(
         years: a year, or several.
         subdivision: the code of a state or a region, such as ``"BE"``.
         exclude: further days without runs, as of :class:`~duetime.cadence.Calendar`.
-        instead: as of :class:`~duetime.cadence.Calendar`. Business days exclude the
-            country's weekend.
+        instead: as of :class:`~duetime.cadence.Calendar`, like `weekends`.
+        weekends: with `instead`, whether runs of weekends move too.
         name: its part of the cadence's name; by default the codes, as in ``"DE-BE"``.
 
     Raises:
         DeclarationError: the extra ``holidays`` is not installed.
-        InvalidCadence: the country, the subdivision or a year is unknown.
+        InvalidCadence: the country, the subdivision or a year is unknown, or the weekend changes in them.
     """
     numbers = _years(years)
     shown = name or "-".join(filter(None, (country, subdivision)))
-    through = date(numbers[-1], 12, 31)
+    through, further = date(numbers[-1], 12, 31), [*exclude]
+    make = partial(Calendar, instead=instead, name=shown, through=through, weekends=weekends)
     if is_lambda():
-        return Calendar([*exclude], instead=instead, name=shown, through=through)
+        return make(further, unresolved=shown)
     found = _holidays(country, subdivision, numbers)
-    weekend = [WEEKDAYS[(day + 1) % 7] for day in sorted(found.weekend)]
-    return Calendar([*found, *exclude], instead=instead, name=shown, through=through, weekend=weekend)
+    days = [through - timedelta(days=n) for n in range((through - date(numbers[0], 1, 1)).days + 1)]
+    weekend = {day.weekday() for day in days[:7] if found.is_weekend(day)}
+    if changed := next((day for day in days if found.is_weekend(day) > (day.weekday() in weekend)), None):
+        raise InvalidCadence(
+            str(changed),
+            f"holiday_calendar: the weekend of {country} was another on {changed}",
+            "use later years",
+        )
+    working = {
+        day for day in days if found.is_working_day(day) and (day.weekday() in weekend or day in found)
+    }
+    return make(
+        [*(day for day in found if day not in working), *further],
+        weekend=[WEEKDAYS[(day + 1) % 7] for day in weekend],
+        working=working - {date.fromisoformat(str(day)) for day in further if str(day)[:4].isdigit()},
+    )
 
 
 def _holidays(country: str, subdivision: str | None, years: list[int]) -> HolidayBase:

@@ -119,6 +119,8 @@ def _cadence_refusals(definition: Definition, cadences: Sequence[Cadence]) -> It
     for cadence in cadences:
         yield from _never_runs(cadence)
     yield from _calendar_refusals(cadences)
+    if (counts := sum(cadence.count > 0 for cadence in cadences)) > 1:
+        yield f"a job has one count, and {counts} of its cadences have one; declare a job for each"
     names = [cadence.name for cadence in cadences]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"the cadence {name} occurs twice; remove one"
@@ -144,6 +146,13 @@ def _never_runs(cadence: Cadence) -> Iterator[str]:
         cadence.check_can_run()
     except InvalidCadence as refused:
         yield f"the cadence {cadence.text!r}: {refused.problem}; {refused.remedy}"
+
+
+def unresolved_refusals(cadences: Iterable[Cadence]) -> Iterator[str]:
+    """Return a problem for each cadence with a calendar whose holidays were not read where it was made."""
+    for cadence in cadences:
+        if cadence.modifiers.calendar is not None and (missing := cadence.modifiers.calendar.unresolved):
+            yield f"the cadence {cadence.name} lacks the holidays of {missing}: define it outside of Lambda"
 
 
 def _calendar_refusals(cadences: Sequence[Cadence]) -> Iterator[str]:

@@ -9,11 +9,13 @@ removed job, is a new version too::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from duetime import instant
 from duetime.ids import PLANNER
 from duetime.jobs.maintain import changed, resumed
 from duetime.model.action import SkipReason, Status
@@ -108,6 +110,7 @@ def _redefined(job: Job, definition: Definition, now: datetime) -> tuple[Job, Se
 
     A removed job needs a new version because the ids of its retired rows are taken.
     """
+    definition = replace(definition, counted=counted_before(job, definition, now))
     job, spans = resumed(job, [name for name, pause in job.pauses.items() if pause.is_over(now)], now)
     unlocked_since = _unlocked_since(job, definition, now)
     after = replace(job, definition=definition, removed_at=None, unlocked_since=unlocked_since)
@@ -117,6 +120,29 @@ def _redefined(job: Job, definition: Definition, now: datetime) -> tuple[Job, Se
     recent_ends = dict(sorted(ends.items())[-_MOST_ENDS:])
     after = replace(after, version=job.version + 1, since=now, cursor=now, ends=recent_ends)
     return changed(after, now), (*spans, *_passed_over(job, now))
+
+
+def counted_before(job: Job, definition: Definition, now: datetime) -> str:
+    """Return what the count of a job's next definition has had; see `Definition.counted`.
+
+    A change of the time, the filters or the number goes on counting; another start counts from zero. The
+    definition holds it, not the state, because all that computes nominal times shares the definition.
+    """
+    if job.removed_at is None and definition.plans_like(job.definition):
+        return job.definition.counted
+    before, after = _start_of_count(job.definition), _start_of_count(definition)
+    if not after or (before != after and after[0] is not None):
+        return ""
+    until = job.removed_at or now
+    used = max(cadence.counted_until(until) for cadence in job.cadence_set.cadences) if before == after else 0
+    return f"{used}@{instant.text(now)}"
+
+
+def _start_of_count(definition: Definition) -> tuple[datetime | None, ...]:
+    """Return the start of the cadence with a count, which may be None; nothing without a count."""
+    text = next((text for text in definition.cadences if " count=" in text), None)
+    start = re.search(r" start=(\S+)", text or "")
+    return () if text is None else (datetime.fromisoformat(start[1]) if start else None,)
 
 
 def _unlocked_since(job: Job, definition: Definition, now: datetime) -> datetime | None:

@@ -11,9 +11,9 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from duetime.declare.job_rules import TOO_FINE, is_too_fine, read_cadences
+from duetime.declare.job_rules import TOO_FINE, is_too_fine, read_cadences, unresolved_refusals
 from duetime.errors import DeclarationError, UnreadableRow
-from duetime.ids import SYSTEM_TENANT
+from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.job_versions import JobVersions, new_job
 from duetime.jobs.maintain import Maintain
@@ -63,6 +63,11 @@ class Reconcile:
         lines = [self._declare_readable(job, stored.get(name)) for name, job in declared.items()]
         unchanged = lines.count(None)
         lines += [
+            self._used_up(name)
+            for name, job in declared.items()
+            if any(" count=" in text for text in job.definition.cadences)
+        ]
+        lines += [
             self._remove(job)
             for name, job in stored.items()
             if name not in declared
@@ -74,6 +79,8 @@ class Reconcile:
 
     def _localised(self, definition: Definition) -> _Declared:
         cadences = read_cadences(definition.cadences, default_tz=self._settings.default_tz or None)
+        if missing := [*unresolved_refusals(cadences)]:
+            raise DeclarationError(f"{definition.name}: {'; '.join(missing)}")
         return _Declared(
             replace(definition, cadences=tuple(cadence.text for cadence in cadences)),
             f"{definition.name}: {' and '.join(cadence.describe() for cadence in cadences)}",
@@ -118,6 +125,15 @@ class Reconcile:
             return f"{'revived' if job.removed_at else 'changed'} {declared.description}{version}"
 
         return change_with_retry(write, f"job {definition.name}")
+
+    def _used_up(self, name: JobName) -> str | None:
+        """Return the warning of a job whose count leaves no run."""
+        try:
+            job = self._jobs.get(JobRef(SYSTEM_TENANT, name))
+        except UnreadableRow:
+            return None
+        warning = None if job is None else job.cadence_set.used_up(self._clock.now())
+        return warning and f"{name}: {warning}"
 
     def _remove(self, job: Job) -> str | None:
         current: Job | None = job

@@ -18,6 +18,7 @@ from duetime.declare.job_rules import (
     is_too_fine,
     read_cadences,
     refusals,
+    unresolved_refusals,
 )
 from duetime.errors import (
     DeclarationError,
@@ -32,7 +33,7 @@ from duetime.errors import (
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId, is_job_name, job_name
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.desired_wakes import problems_of
-from duetime.jobs.job_versions import JobVersions, new_job
+from duetime.jobs.job_versions import JobVersions, counted_before, new_job
 from duetime.jobs.plan import Plan
 from duetime.model.action import Action
 from duetime.model.built_in import RESERVED
@@ -164,6 +165,7 @@ class DefinitionRules:
         cadences = read_cadences(definition.cadences)
         problems = [
             *refusals(definition, cadences),
+            *unresolved_refusals(cadences),
             *([TOO_FINE] if is_too_fine(definition, self._precision) else []),
             *self._event_problems(cadences, TenantId(definition.worker)),
             *self._chain_problems(definition),
@@ -264,6 +266,7 @@ class Register:
             problems.append(str(refused))
         after = new_job(ref, definition, now, origin=Origin.RUNTIME, registered_by=actor, registered_at=now)
         if before is not None:
+            definition = replace(definition, counted=counted_before(before, definition, now))
             version = before.version + (not definition.plans_like(before.definition))
             after = replace(
                 before, definition=definition, version=version, registered_by=actor, registered_at=now

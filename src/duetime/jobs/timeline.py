@@ -276,16 +276,16 @@ class CalendarExcluded(TimeSource):
         span = self.zone.span(second)
         if span.start == second and span.before < span.offset:
             return self.cadence.next_after(at - SECOND) != at
-        return not self._calendar.leaves(self.day_of(at))
+        return not self._calendar.keeps(self.day_of(at))
 
     def _before_silence(self, at: datetime) -> datetime:
         """Return the end of the days without an excluded time, which need no check."""
         day, span = self.day_of(at), self.span_at(at)
         is_shown_again = (span.end + span.after) // DAY < day
-        if is_shown_again or not self._calendar.leaves(day):
+        if is_shown_again or not self._calendar.keeps(day):
             return at
         last = self.day_of(self.until) + 1
-        silent = next((index for index in range(day + 1, last + 1) if not self._calendar.leaves(index)), None)
+        silent = next((index for index in range(day + 1, last + 1) if not self._calendar.keeps(index)), None)
         return self.until if silent is None else self.begin_of(silent) - SECOND
 
 

@@ -33,21 +33,25 @@ class CadenceSet:
 
     @staticmethod
     @lru_cache(maxsize=4_096)
-    def parse(texts: tuple[str, ...], anchor: datetime, job: str = "") -> CadenceSet:
+    def parse(texts: tuple[str, ...], anchor: datetime, job: str = "", counted: str = "") -> CadenceSet:
         """Parse their texts; an interval without a start begins at `anchor`.
 
-        `job` names the tenant and the job, on which the delay of a spread depends.
+        `job` names the tenant and the job, on which the delay of a spread depends. `counted` is that of the
+        definition.
 
         Raises:
             InvalidCadence: a text is no cadence.
         """
-        return CadenceSet.anchored(map(cadences.parse, texts), anchor, job)
+        return CadenceSet.anchored(map(cadences.parse, texts), anchor, job, counted)
 
     @classmethod
-    def anchored(cls, cadences: Iterable[Cadence], anchor: datetime, job: str = "") -> CadenceSet:
+    def anchored(
+        cls, cadences: Iterable[Cadence], anchor: datetime, job: str = "", counted: str = ""
+    ) -> CadenceSet:
         """Return the set of cadences; arguments as of `parse`."""
         started = (_started(cadence, anchor) for cadence in cadences)
-        return cls(tuple(cadence.delayed_for(job) if job else cadence for cadence in started))
+        counting = (cadence.counting(counted) if counted else cadence for cadence in started)
+        return cls(tuple(cadence.delayed_for(job) if job else cadence for cadence in counting))
 
     @lazy_property
     def by_name(self) -> dict[str, Cadence]:
@@ -73,6 +77,12 @@ class CadenceSet:
     def last_before(self, instant: datetime) -> datetime | None:
         """Return the last nominal time strictly before `instant`, or None if there is none."""
         return max((at for cadence in self.cadences if (at := cadence.last_before(instant))), default=None)
+
+    def used_up(self, now: datetime) -> str | None:
+        """Return a warning if the count of a cadence leaves no time after an instant; None without one."""
+        ended = (cadence.count for cadence in self.cadences if cadence.next_after(now) is None)
+        count, remedy = max(ended, default=0), "give a larger count, or another start to count from zero"
+        return f"its count of {count} is used up; {remedy}" if count else None
 
     def names_at(self, at: datetime) -> tuple[str, ...]:
         """Return the names of the cadences that have a nominal time at an instant."""

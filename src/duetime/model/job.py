@@ -115,6 +115,9 @@ class Definition:
     """The worker whose manifest declares it."""
     self_scheduled: bool = False
     """It has its own wake, as the sweep has: its runs are not planned, each records itself."""
+    counted: str = field(default="", compare=False)
+    """If a count goes on from earlier versions: the times that it has had, and since when it goes on, as in
+    ``2@2027-01-05T09:30:00.000000Z``. Code does not declare it; a change of the plan sets it."""
 
     @property
     def has_deadline(self) -> bool:
@@ -353,7 +356,7 @@ class Job:
         """Return the cadences of one of its definitions, parsed, with the delays of this job."""
         texts = definition.cadences
         key = delay_key(self.ref) if any(" spread=" in text for text in texts) else ""
-        return CadenceSet.parse(texts, self.anchor, key)
+        return CadenceSet.parse(texts, self.anchor, key, definition.counted)
 
     @property
     def is_paused(self) -> bool:

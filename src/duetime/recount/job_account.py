@@ -93,9 +93,9 @@ class _Accountant:
 
     def _times(self, version: Version, start: datetime, end: datetime) -> tuple[datetime, _Times]:
         """Return a version's nominal times in (start, end], and the start: it is later if they are many."""
-        ref = self._job.ref
+        ref, counted = self._job.ref, version.definition.counted
         named = [
-            (cadence.name, NominalTimes(cadence, self._job.anchor, f"{ref.tenant_id}/{ref.name}"))
+            (cadence.name, NominalTimes(cadence, self._job.anchor, f"{ref.tenant_id}/{ref.name}", counted))
             for cadence in map(parse, version.definition.cadences)
         ]
         while True:

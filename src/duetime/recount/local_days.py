@@ -49,10 +49,10 @@ class LocalDays:
         calendar = self._modifiers.calendar
         if calendar is None:
             return self._shifted(day)
-        if self._shifted(day) and is_admitted(calendar, day):
+        if self._shifted(day) and _keeps(calendar, day):
             return True
         return calendar.instead != "skip" and any(
-            self._shifted(other) and not is_admitted(calendar, other) and _moved(calendar, other) == day
+            self._shifted(other) and not _keeps(calendar, other) and _moved(calendar, other) == day
             for other in _around(calendar, day)
         )
 
@@ -89,16 +89,25 @@ class LocalDays:
 
 def is_admitted(calendar: Calendar, day: date) -> bool:
     """Return whether a calendar admits a date."""
+    if day.isoformat() in calendar.working:
+        return True
     names = {day.isoformat(), day.isoformat()[5:], _NAMES[day.isoweekday() % 7]}
     return not names & {*calendar.exclude} and (not calendar.include or bool(names & {*calendar.include}))
 
 
 def is_business_day(calendar: Calendar | None, day: date) -> bool:
-    """Return whether a date is outside the weekend, and the calendar admits it."""
+    """Return whether a date is outside the weekend, or a working day, and the calendar admits it."""
     name = _NAMES[day.isoweekday() % 7]
     if calendar is None:
         return name not in {"sat", "sun"}
-    return name not in calendar.weekend and is_admitted(calendar, day)
+    is_weekend = name in calendar.weekend and day.isoformat() not in calendar.working
+    return not is_weekend and is_admitted(calendar, day)
+
+
+def _keeps(calendar: Calendar, day: date) -> bool:
+    """Return whether a run stays on a date."""
+    moves_weekends = calendar.instead != "skip" and calendar.weekends == "move"
+    return is_admitted(calendar, day) and (not moves_weekends or is_business_day(calendar, day))
 
 
 def _around(calendar: Calendar, day: date) -> Iterator[date]:

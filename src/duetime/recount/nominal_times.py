@@ -30,7 +30,7 @@ HOUR, DAY = 3_600, 86_400
 FIRST, LAST = -62_135_424_000, 253_402_128_000
 """Two days after the first instant of the calendar, and before the last one."""
 
-_THREE_HOURS = 3 * HOUR
+_MINUTE, _THREE_HOURS = 60, 3 * HOUR
 
 
 class Stretch(NamedTuple):
@@ -118,12 +118,13 @@ class NominalTimes:
         cadence: the cadence, as its text is read.
         anchor: when the job was first added: an interval without a start counts from its second.
         job: the tenant and the job's name, as in ``acme/books-close``: the delay of a spread depends on them.
+        counted: as of `Definition.counted`.
     """
 
-    def __init__(self, cadence: Cadence, anchor: datetime, job: str) -> None:
+    def __init__(self, cadence: Cadence, anchor: datetime, job: str, counted: str = "") -> None:
         self._cadence, self._tz, self._bounds = cadence, cadence.modifiers.zone_name, cadence.modifiers.bounds
         self._days, self._rule = LocalDays(cadence), _rule_of(cadence)
-        self._anchor = (anchor - _EPOCH) // _SECOND
+        self._anchor, self._counted = (anchor - _EPOCH) // _SECOND, counted
         self._seconds = None if isinstance(cadence, Interval) else self._within(_seconds_of(cadence))
         self._delay = 0 if self._bounds is None else _delay(self._bounds.spread, job)
         self._excluded, self._first, self._last = self._limits()
@@ -161,13 +162,17 @@ class NominalTimes:
             return None
         left = self._bounds.count
         at = self._interval_start if isinstance(self._cadence, Interval) else self._first - 1
-        while at < until:
+        if self._counted:
+            number, _, since = self._counted.partition("@")
+            left -= int(number)
+            at = max(at, (datetime.fromisoformat(since) - _EPOCH) // _SECOND - self._delay)
+        while left > 0 and at < until:
             for found in self._unbounded(at, min(at + _CHUNK, until)):
                 left -= 1
                 if not left:
                     return found
             at += _CHUNK
-        return None
+        return at if left <= 0 else None
 
     def _unbounded(self, start: int, end: int) -> Iterator[int]:
         """Yield the instants in (start, end] without regard to start, end, count and exceptions."""
@@ -249,8 +254,8 @@ def _rule_of(cadence: Cadence) -> ClockRule:
 
 
 def _delay(spread: int, job: str) -> int:
-    """Return the delay of a job: whole minutes if the spread is."""
+    """Return the delay of a job: whole minutes if the spread has several."""
     if not spread:
         return 0
-    unit = 1 if spread % 60 else 60
+    unit = _MINUTE if spread % _MINUTE == 0 and spread > _MINUTE else 1
     return int.from_bytes(sha256(job.encode()).digest()[:8], "big") % (spread // unit) * unit
