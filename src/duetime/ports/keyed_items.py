@@ -294,8 +294,8 @@ def _with_entries(item: Fields, sets: Fields) -> dict[str, Any]:
             line[place : place + 1] = [] if value is None else [value]
             fields[entry[0]] = tuple(line)
         else:
-            left = {key: one for key, one in (fields.get(entry[0]) or {}).items() if key != entry[1]}
-            fields[entry[0]] = left if value is None else {**left, entry[1]: value}
+            values = {**(fields.get(entry[0]) or {}), entry[1]: value}  # one that was there keeps its place
+            fields[entry[0]] = {key: one for key, one in values.items() if one is not None}
     return fields
 
 
