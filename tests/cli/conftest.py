@@ -104,8 +104,7 @@ def _one_parser():
 def _short_pauses():
     """Look again after a tenth of a second: what these tests wait for takes no longer."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("batches", "staged", "undelivered", "watch"):
-            patch.setattr(import_module(f"duetime.cli.{name}"), "PAUSE", timedelta(seconds=0.1))
+        patch.setattr(import_module("duetime.cli.terminal"), "PAUSE", timedelta(seconds=0.1))
         yield
 
 

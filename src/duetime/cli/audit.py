@@ -9,9 +9,9 @@ from duetime._english import counted
 from duetime.cli.client import Json, client_of
 from duetime.cli.failures import BadUsage
 from duetime.cli.output import Listing, print_content
-from duetime.cli.tables import Table, plain, when
-from duetime.cli.texts import CHANGES
+from duetime.cli.tables import Table, plain
 from duetime.cli.times import both
+from duetime.cli.views import CHANGES
 
 _OTHERS = ("action", "job", "cursor", "heads", "system")
 """Options of the trail."""
@@ -38,7 +38,7 @@ def audit(arguments: argparse.Namespace) -> int:
         from duetime.cli.audit_verification import print_system, verify_trail  # noqa: PLC0415 - the trail needs no model
 
         return verify_trail(arguments) if arguments.verb else print_system(arguments)
-    return Listing("audit", CHANGES, "no changes", ("action", "job"))(arguments)
+    return Listing("listAuditEntries", CHANGES)(arguments)
 
 
 def _print_recount(arguments: argparse.Namespace) -> int:
@@ -46,7 +46,7 @@ def _print_recount(arguments: argparse.Namespace) -> int:
     for name in _OTHERS:
         if getattr(arguments, name, None):
             raise BadUsage(f"`audit runs` prints the last recount of all jobs; omit --{name}")
-    state = client_of(arguments).ask("GET", "recount")
+    state = client_of(arguments).call("getRecount").body
     last = state["last"]
     return print_content(arguments, state, _recount) or int(bool(last and (last["found"] or last["unread"])))
 
@@ -74,7 +74,7 @@ _FINDINGS = Table(
         "PROBLEM": "problem",
         "OF": lambda found, _: found["job"] or found["action_id"],
         "TENANT": "tenant_id",
-        "AT": when("at"),
+        "AT": "{at:when}",
         "MEANING": lambda found, _: _MEANINGS.get(found["problem"]),
     }
 )

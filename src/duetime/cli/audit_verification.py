@@ -20,7 +20,7 @@ from duetime.cli.client import Client, Json, client_of
 from duetime.cli.failures import BadUsage
 from duetime.cli.output import print_content, print_either
 from duetime.cli.tables import plain, table
-from duetime.cli.texts import CHANGES
+from duetime.cli.views import CHANGES
 from duetime.clock import SystemClock
 from duetime.errors import DuetimeError
 from duetime.ids import SYSTEM_TENANT, TenantId
@@ -40,7 +40,7 @@ def verify_trail(arguments: argparse.Namespace) -> int:
         tenant, entries, erase = str(SYSTEM_TENANT), _of_system(arguments), None
     else:
         client = client_of(arguments)
-        tenant = str(client.ask("GET", "me")["tenant_id"])
+        tenant = str(client.call("getCaller").body["tenant_id"])
         entries, erase = _of_tenant(client, tenant)
     saved = [head for file in arguments.heads for head in _saved_heads(_read(file), file, tenant)]
     report = verify(entries, now=SystemClock().now(), saved=saved, erase=erase)
@@ -71,7 +71,7 @@ def _of_system(arguments: argparse.Namespace) -> Iterator[AuditEntry]:
 
 def _of_tenant(client: Client, tenant: str) -> tuple[Iterator[AuditEntry], TenantErase | None]:
     """Return all entries of a tenant, and its latest erase."""
-    pages = client.pages("audit", query={"limit": "100"})
+    pages = client.pages("listAuditEntries", {"limit": 100})
     first = next(pages)
     entries = (_entry(item, tenant) for page in chain([first], pages) for item in page["items"])
     return entries, _erase(first)

@@ -94,9 +94,9 @@ def _other_side(arguments: argparse.Namespace, worker: str) -> dict[JobName, Dec
 
 def _deployed(client: Client, worker: str) -> dict[JobName, DeclaredJob]:
     """Return the jobs that a worker's code declares: a deploy of its app changes no others."""
-    pages = client.pages("jobs", query={"limit": "100"})
-    names = [job["name"] for page in pages for job in page["items"] if job["origin"] == Origin.CODE]
-    shown = [client.ask("GET", "jobs", name) for name in names if not name.startswith(RESERVED)]
+    pages = client.pages("listJobs", {"limit": 100})
+    found = [job for page in pages for job in page["items"] if job["origin"] == Origin.CODE]
+    shown = [client.call("getJob", job).body for job in found if not job["name"].startswith(RESERVED)]
     jobs = [declared_in(job) for job in shown if job["worker"] == worker]
     return {job.name: job for job in jobs}
 

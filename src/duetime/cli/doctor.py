@@ -9,12 +9,12 @@ from itertools import islice
 from typing import Literal, NamedTuple
 
 from duetime._english import counted
-from duetime.cli.action_text import tenant
 from duetime.cli.client import Json, client_of
 from duetime.cli.output import pasted, print_either
 from duetime.cli.runbook import anchor
 from duetime.cli.tables import plain, table
 from duetime.cli.times import both, local
+from duetime.cli.views import tenant
 from duetime.clock import SystemClock
 
 _ANSWERS = "A part does not answer"
@@ -203,12 +203,12 @@ _MOST_PAGES = 10
 def run(arguments: argparse.Namespace) -> int:
     """Print the findings; return 1 if a part is ill."""
     client = client_of(arguments)
-    me = client.ask("GET", "me")
-    health = client.ask("GET", "health", "details")
+    me = client.call("getCaller").body
+    health = client.call("getHealthDetails").body
     now = SystemClock().now()
     found = [*diagnose(health, now)]
     if "jobs:read" in me["permissions"]:
-        pages = islice(client.pages("jobs", query={"limit": "100"}), _MOST_PAGES)
+        pages = islice(client.pages("listJobs", {"limit": 100}), _MOST_PAGES)
         found += diagnose_jobs([job for page in pages for job in page["items"]], now)
     found = [finding.with_connection(pasted(arguments)) for finding in found]
     content = {

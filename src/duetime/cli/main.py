@@ -100,7 +100,7 @@ def _job_meant(arguments: argparse.Namespace, rejected: RequestRejected) -> str:
     if rejected.status != _NOT_FOUND or not written:
         return ""
     try:
-        pages = [*islice(client_of(arguments).pages("jobs", query={"limit": "100"}), _MOST_PAGES)]
+        pages = [*islice(client_of(arguments).pages("listJobs", {"limit": 100}), _MOST_PAGES)]
     except CommandFailed:  # the first failure is the one to print
         return ""
     known = [job["name"] for page in pages for job in page["items"]]

@@ -7,7 +7,7 @@ import argparse
 from duetime.cli.client import Client, Json, client_of
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
 from duetime.cli.output import print_content, print_either
-from duetime.cli.tables import Table, plain, when
+from duetime.cli.tables import Table, plain
 from duetime.errors import truncate
 
 CAPACITY = 1_000
@@ -80,7 +80,7 @@ def _about(sent: Json) -> Json:
 _KINDS = {
     "events": Table(
         {
-            "SENT": when("at"),
+            "SENT": "{at:when}",
             "TYPE": "type",
             "TENANT": lambda sent, _: sent["detail"].get("tenant_id"),
             "ABOUT": lambda sent, _: _about(sent).get("id") or _about(sent).get("name"),
@@ -91,7 +91,7 @@ _KINDS = {
     "mails": Table(
         {
             "N": "number",
-            "SENT": when("at"),
+            "SENT": "{at:when}",
             "TYPE": "type",
             "TO": "address",
             "LANGUAGE": "language",
@@ -101,7 +101,7 @@ _KINDS = {
     ),
     "messages": Table(
         {
-            "SENT": when("at"),
+            "SENT": "{at:when}",
             "TYPE": "type",
             "SEVERITY": lambda sent, _: sent["attributes"].get("severity"),
             "TENANT": lambda sent, _: sent["attributes"].get("tenant"),

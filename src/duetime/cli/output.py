@@ -7,19 +7,16 @@ import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from itertools import islice
 from string import Formatter
-from typing import Any, TypeAlias
 
 from duetime._english import counted
 from duetime._masking import printable_json
 from duetime.cli.arguments import Part, fields_of
-from duetime.cli.client import Json, client_of
+from duetime.cli.client import Json, client_of, operations
 from duetime.cli.failures import StrangeAnswer
-from duetime.cli.tables import plain
+from duetime.cli.tables import Table, Text, plain, worded
 from duetime.cli.terminal import print_long
-from duetime.cli.times import both
 from duetime.clock import SystemClock
 
 # The options of a connection that a printed command repeats.
@@ -30,101 +27,72 @@ _OK = 200
 # How many pages a list reads after an empty one, before it prints the command that continues.
 _EMPTY_PAGES = 20
 
-Text: TypeAlias = str | Callable[[Json, datetime], str]
-"""Text of an answer at a time: made by a function, or a format of its fields."""
-
-
-class _Format(Formatter):
-    """Formats a text; the format ``when`` writes an instant with its distance from now."""
-
-    def __init__(self, now: datetime) -> None:
-        self._now = now
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if format_spec == "when":
-            return both(value, self._now)
-        return ", ".join(value) if isinstance(value, list) else str(value)
-
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One call of the API as a command: what it sends, and how its answer is printed.
+    """One operation of the API as a command: its id, and how its answer is printed.
 
-    The path, as ``limits/{type}``, names arguments. The text may name fields of the answer, then arguments,
-    and ``scheduler``, the URL.
+    It sends the arguments of the names that the operation takes. A text may have fields of the answer, then
+    arguments, and ``scheduler``, the URL.
     """
 
-    method: str
-    path: str
+    id: str
     text: Text
-    body: Sequence[Part] | None = None
-    query: Sequence[Part] = ()
+    given: Sequence[Part] = ()
+    """What it sends beside the arguments."""
     then: str | None = None
-    """The path of what ``--json`` prints if the answer has no content; empty for the path's arguments."""
+    """The operation whose answer ``--json`` prints, as this one has none; empty for the path's arguments."""
 
     def __call__(self, arguments: argparse.Namespace) -> int:
         """Make the call, and print its answer; return 0."""
-        client, given = client_of(arguments), vars(arguments)
-        query = {name: str(value) for name, value in fields_of(arguments, self.query).items()}
-        body = None if self.body is None else fields_of(arguments, self.body)
-        answer = client.ask(self.method, *path_of(self.path, given), query=query, body=body)
+        client, given = client_of(arguments), {**vars(arguments), **fields_of(arguments, self.given)}
+        answer = client.call(self.id, given).body
         if answer and self.then is not None:
             raise StrangeAnswer(client.url, _OK, None)
         if not arguments.json:
-            found = {**given, "scheduler": client.url, **answer}
-            print(text_of(self.text, found))
+            print(text_of(self.text, {**given, "scheduler": client.url, **answer}))
         elif self.then:
-            print_json(client.ask("GET", *path_of(self.then, given)))
+            print_json(client.call(self.then, given).body)
         else:
-            names = [name for _, name, _, _ in Formatter().parse(self.path) if name]
+            names = [name for _, name, _, _ in Formatter().parse(operations()[self.id].path) if name]
             print_json(answer or {name: given[name] for name in names})
         return 0
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A list of the API as a command: its path, its text, and the options that choose the items."""
+    """An operation of the API that lists, as a command: its id, and the table of its items."""
 
-    path: str
-    text: Callable[[Sequence[Json], datetime], str]
-    empty: str
-    """Printed instead of an empty list."""
-    filters: Sequence[str] = ()
-    """Options by the API's names; the command that continues the list repeats them."""
-    query: Sequence[Part] = ()
-    """Further parameters."""
+    id: str
+    table: Table
+    given: Sequence[Part] = ()
+    """What it sends beside the arguments."""
     flags: Mapping[str, str] = field(default_factory=dict)
-    """Options without a value that are repeated too, with the arguments that they set."""
+    """Options without a value, with the arguments that they set; the command that continues repeats them."""
 
     def __call__(self, arguments: argparse.Namespace) -> int:
         """Print a page; return 0.
 
         A filter can leave pages empty: as text, a list reads on to the first item, within a bound.
         """
-        filters = fields_of(arguments, [name for name in self.filters if name in arguments])
-        query = {**fields_of(arguments, self.query), **filters, "limit": str(arguments.limit)}
-        client, rows = client_of(arguments), 0
-        pages = client.pages(*path_of(self.path, vars(arguments)), query=query, cursor=arguments.cursor)
-        for page in islice(pages, _EMPTY_PAGES + 1):
+        names = {*operations()[self.id].parameters} - {"limit", "cursor"}
+        filters = {name: value for name, value in vars(arguments).items() if name in names}
+        given, rows = {**vars(arguments), **fields_of(arguments, self.given)}, 0
+        for page in islice(client_of(arguments).pages(self.id, given), _EMPTY_PAGES + 1):
             scanned = page.get("scanned") or {"rows": 0}
             rows += scanned["rows"]
             if arguments.json or page["items"]:
                 break
         if not arguments.json:
             scanned["rows"] = rows
-        flags = {name: bool(getattr(arguments, of)) for name, of in self.flags.items()}
-        return print_page(arguments, page, self.text, empty=self.empty, filters={**flags, **filters})
-
-
-def path_of(path: str, given: Mapping[str, Any]) -> Sequence[str]:
-    """Return the segments of a path, with the arguments that it names."""
-    return [segment.format_map(given) for segment in path.split("/")]
+        flags = {name: bool(filters.pop(of)) for name, of in self.flags.items()}
+        return print_page(arguments, page, self.table, {**flags, **filters})
 
 
 def text_of(text: Text, found: Json) -> str:
     """Return the text of an answer at the present time."""
     now = SystemClock().now()
-    return plain(_Format(now).vformat(text, (), found)) if isinstance(text, str) else text(found, now)
+    return plain(worded(text, found, now)) if isinstance(text, str) else text(found, now)
 
 
 def print_json(content: object) -> None:
@@ -148,36 +116,23 @@ def print_either(
     return 0
 
 
-def print_page(
-    arguments: argparse.Namespace,
-    page: Json,
-    describe: Callable[[Sequence[Json], datetime], str],
-    *,
-    empty: str,
-    filters: Mapping[str, object],
-) -> int:
+def print_page(arguments: argparse.Namespace, page: Json, of: Table, filters: Mapping[str, object]) -> int:
     """Print a page of a list, and the command that prints the next one; return 0.
 
     Args:
         arguments: the arguments of the command.
         page: the API's JSON.
-        describe: returns the items as text.
-        empty: printed instead of an empty list.
+        of: the table of the items.
         filters: the command's options by the API's names.
     """
-    if arguments.json:
-        print_json(page)
-        return 0
-    unread = "none on the pages read" if page["next_cursor"] else empty
-    now = SystemClock().now()
-    lines = [describe(page["items"], now) if page["items"] else unread]
-    if (scanned := page.get("scanned")) and page["next_cursor"]:
-        until = f", up to {both(scanned['until'], now)}" if scanned["until"] else ""
+    now, cursor = SystemClock().now(), page["next_cursor"]
+    lines = [of(page, now) if page["items"] or not cursor else "none on the pages read"]
+    if (scanned := page.get("scanned")) and cursor:
+        until = worded("{until:?, up to @when}", scanned, now)
         lines.append(f"{counted(scanned['rows'], 'action')} compared{until}; there are more to compare")
-    if page["next_cursor"]:
-        lines.append(more(arguments, {**filters, "limit": arguments.limit, "cursor": page["next_cursor"]}))
-    print_long("\n".join(lines))
-    return 0
+    if cursor:
+        lines.append(more(arguments, {**filters, "limit": arguments.limit, "cursor": cursor}))
+    return print_either(arguments, page, lambda: "\n".join(lines), is_long=True)
 
 
 def more(arguments: argparse.Namespace, given: Mapping[str, object], start: str = "more") -> str:

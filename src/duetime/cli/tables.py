@@ -6,10 +6,11 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from string import Formatter
 from typing import Any, TypeAlias
 
-from duetime.cli.times import both
+from duetime.cli.times import both, local, span, to_second
 
 _STYLES: Mapping[str, str] = {
     "pending": "cyan",
@@ -115,8 +116,62 @@ def facts(head: str, values: Mapping[str, object]) -> str:
     return "\n".join([head, *lines])
 
 
-Cell: TypeAlias = str | Callable[[Mapping[str, Any], datetime], object]
-"""A field of an item, which is empty if it is None, or a text that is made of the item at a time."""
+Json: TypeAlias = Mapping[str, Any]
+"""A JSON object."""
+
+Text: TypeAlias = str | Callable[[Any, datetime], str]
+"""Text of an answer at a time: a form of its fields, see `worded`, or made by a function."""
+
+Cell: TypeAlias = str | Callable[[Json, datetime], object]
+"""A field of an item, a form of its fields, or what a function makes of the item at a time."""
+
+
+class _Form(Formatter):
+    """Fills a form at a time."""
+
+    def __init__(self, now: datetime) -> None:
+        self._now = now
+
+    def get_value(self, key: int | str, _args: Sequence[Any], kwargs: Json) -> Any:
+        return kwargs.get(str(key))
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec.startswith("?"):
+            before, *rest = format_spec[1:].split("@", 2)
+            parts = (before, self.format_field(value, rest[0]), *rest[1:]) if value and rest else (before,)
+            return "".join(parts) if value else ""
+        if format_spec in _SPECS:
+            return _SPECS[format_spec](value, self._now)
+        shown = ", ".join(value) if isinstance(value, list) else value
+        return "" if shown is None else format(shown, format_spec)
+
+
+_SPECS: Mapping[str, Callable[[Any, datetime], str]] = {
+    "when": both,
+    "local": local,
+    "second": lambda value, _: to_second(datetime.fromisoformat(value)),
+    "span": lambda value, _: span(timedelta(seconds=value)),
+    "-": lambda value, _: str(value or "-"),
+    "or none": lambda value, _: (", ".join(value) if isinstance(value, list) else value) or "none",
+}
+
+
+def worded(form: str, item: Json, now: datetime) -> str:
+    """Return a form of `str.format` with the fields of an item; an empty field is an empty text.
+
+    ``{at:when}`` writes an instant with its distance from now, ``local`` writes it in this machine's zone,
+    ``second`` in UTC; ``span`` writes seconds, ``-`` a dash for an empty field. ``{note:?: @}`` writes
+    ``: `` and the field, ``{until:?until @when@;}`` the field as an instant between two texts; both write
+    nothing if the field is empty.
+    """
+    return _Form(now).vformat(form, (), item)
+
+
+def drawn(cell: Cell, item: Json, now: datetime) -> object:
+    """Return what a cell shows of an item."""
+    if not isinstance(cell, str):
+        return cell(item, now)
+    return worded(cell, item, now) if "{" in cell else item[cell]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,26 +182,25 @@ class Table:
     empty: str = ""
     """Printed instead of a table without rows."""
 
-    def __call__(self, found: Mapping[str, Any] | Sequence[Mapping[str, Any]], now: datetime) -> str:
+    def __call__(self, found: Json | Sequence[Json], now: datetime) -> str:
         """Return the table."""
         items = found["items"] if isinstance(found, Mapping) else found
-        rows = [[_drawn(cell, item, now) for cell in self.columns.values()] for item in items]
+        cells = ([drawn(cell, item, now) for cell in self.columns.values()] for item in items)
+        rows = [["" if value is None else str(value) for value in row] for row in cells]
         return table([*self.columns], rows) if rows or not self.empty else self.empty
 
 
-def _drawn(cell: Cell, item: Mapping[str, Any], now: datetime) -> str:
-    value = item[cell] if isinstance(cell, str) else cell(item, now)
-    return "" if value is None else str(value)
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Draws one item as a heading, and a line for each fact that it has."""
 
+    head: Text
+    lines: Mapping[str, Cell]
 
-def when(name: str) -> Cell:
-    """Return the cell of an instant, with its distance from now."""
-    return lambda item, now: both(item[name], now)
-
-
-def dashed(name: str) -> Cell:
-    """Return the cell of a field that may be empty."""
-    return lambda item, _now: item[name] or "-"
+    def __call__(self, item: Json, now: datetime) -> str:
+        """Return the lines."""
+        head = plain(worded(self.head, item, now)) if isinstance(self.head, str) else self.head(item, now)
+        return facts(head, {name: drawn(cell, item, now) for name, cell in self.lines.items()})
 
 
 def bar(done: int, total: int, *, of_none: int = 100) -> str:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 DELAY = 1.0
 """Seconds until the bar is drawn."""
 
+PAUSE = timedelta(seconds=1)
+"""The time between two looks at work that goes on."""
+
 INTERVAL = timedelta(seconds=2)
 """The time between two drawings."""
 
@@ -88,6 +91,7 @@ class ProgressBar:
         """
         self._bar: Progress | None = None
         self._timer: threading.Timer | None = None
+        self._line: str | None = None
         if sys.stderr.isatty():
             self._bar = _bar()
             self._task = self._bar.add_task(label, total=total)
@@ -121,6 +125,26 @@ class ProgressBar:
             self._bar.update(self._task, description=line)
         else:
             print(line, file=sys.stderr, flush=True)
+
+    def wait(self, done: int, line: str, clock: Clock) -> None:
+        """Show what is done and a line, if that is new, until the next look is due."""
+        self.done(done)
+        if line != self._line:
+            self.note(line)
+        self._line = line
+        clock.wait_until(clock.now() + PAUSE)
+
+
+def check_terminal() -> None:
+    """Raise `BadUsage` if there is no terminal in which a change can be confirmed."""
+    if not sys.stdin.isatty():
+        raise BadUsage("there is no terminal for the confirmation: look with --dry-run, then use --yes")
+
+
+def confirmed(question: str) -> bool:
+    """Return whether the operator confirms a change."""
+    print(f"{question}? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def _bar() -> Progress:

@@ -1,30 +1,29 @@
-"""``--watch`` of commands that change actions: waits until one action, or many, are settled."""
+"""``--watch`` of commands that change something: waits until actions, a batch or inputs are settled."""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from duetime.cli.action_text import progress
+from duetime.cli import terminal
 from duetime.cli.client import Client, Json
-from duetime.cli.failures import CommandFailed
+from duetime.cli.failures import CommandFailed, RequestRejected
 from duetime.cli.output import print_json
 from duetime.cli.tables import plain
 from duetime.cli.terminal import ProgressBar
+from duetime.cli.views import progress
 from duetime.clock import Clock
 
 OFTEN, SELDOM = timedelta(seconds=0.5), timedelta(seconds=10)
 """The time between two requests: `SELDOM` while the action is far from due."""
 
-PAUSE = timedelta(seconds=1)
-"""The time between two requests for one of many actions."""
-
 OPEN = {"pending", "processing"}
 """The statuses that are not final."""
 
 # The number of actions not executed that are listed.
-_FIRST = 10
+_FIRST, _NOT_FOUND = 10, 404
 
 
 def watch(client: Client, action: Json, clock: Clock, *, as_json: bool) -> int:
@@ -43,8 +42,9 @@ def watch(client: Client, action: Json, clock: Clock, *, as_json: bool) -> int:
         printed, runs = stage, stage[2]
         if action["status"] not in OPEN:
             break
-        clock.wait_until(_next_look(action, clock.now()))
-        action = client.ask("GET", "actions", action["id"])
+        left = datetime.fromisoformat(action["due_at"]) - clock.now()
+        clock.wait_until(clock.now() + min(max(left, OFTEN), SELDOM))
+        action = client.call("getAction", action).body
     if as_json:
         print_json(action)
     if action["status"] != "executed":
@@ -52,37 +52,59 @@ def watch(client: Client, action: Json, clock: Clock, *, as_json: bool) -> int:
     return 0
 
 
-def _next_look(action: Json, now: datetime) -> datetime:
-    return now + min(max(datetime.fromisoformat(action["due_at"]) - now, OFTEN), SELDOM)
-
-
 def follow(client: Client, actions: Sequence[Json], clock: Clock) -> Sequence[Json]:
     """Return the settled actions in the same order; print the number of open ones to standard error."""
     latest = {action["id"]: action for action in actions}
-    reported = 0
     with ProgressBar("watch", len(latest)) as bar:
         while waiting := [action for action in latest.values() if action["status"] in OPEN]:
-            bar.done(len(latest) - len(waiting))
-            if len(waiting) != reported:
-                reported = len(waiting)
-                bar.note(f"{reported} not done yet")
-            clock.wait_until(clock.now() + PAUSE)
-            for action in waiting:
-                latest[action["id"]] = client.ask("GET", "actions", action["id"])
+            bar.wait(len(latest) - len(waiting), f"{len(waiting)} not done yet", clock)
+            latest |= {action["id"]: client.call("getAction", action).body for action in waiting}
     return list(latest.values())
+
+
+def completed(client: Client, name: str, clock: Clock) -> Json:
+    """Return a batch once it is complete; print the number of members that are left to standard error.
+
+    Two reads in a row must find it complete: a count may have begun just before the last redrive.
+    """
+    before, batch = None, client.call("getBatch", {"name": name}).body
+    with ProgressBar("watch", batch["size"]) as bar:
+        while batch["state"] != "complete" or batch["counted_at"] != before:
+            before = batch["counted_at"]
+            line = f"{batch['left']:,} of {batch['size']:,} left" if before else "not counted yet"
+            bar.wait(batch["size"] - batch["left"] if before else 0, line, clock)
+            batch = client.call("getBatch", {"name": name}).body
+    return batch
+
+
+def redriven(client: Client, items: Sequence[Json], clock: Clock) -> Iterator[tuple[Json, Json | None]]:
+    """Yield each input once its redrive has ended: with None if it is gone, else as it came back."""
+    waiting = list(items)
+    while waiting:
+        looked = [(item, _latest(client, item)) for item in waiting]
+        waiting = [item for item, latest in looked if latest and latest["count"] == item["count"]]
+        yield from ((item, latest) for item, latest in looked if item not in waiting)
+        if waiting:
+            print(f"{len(waiting)} not done yet", file=sys.stderr, flush=True)
+            clock.wait_until(clock.now() + terminal.PAUSE)
+
+
+def _latest(client: Client, item: Json) -> Json | None:
+    try:
+        return client.call("getUndelivered", item).body
+    except RequestRejected as rejected:
+        if rejected.status == _NOT_FOUND:
+            return None
+        raise
 
 
 def ends(actions: Sequence[Json]) -> Iterator[str]:
     """Yield the number of actions by status, and the first that were not executed with the reason."""
-    yield (
-        ", ".join(
-            f"{count} {status}" for status, count in sorted(Counter(one["status"] for one in actions).items())
-        )
-        or "nothing to wait for"
-    )
+    counts = sorted(Counter(one["status"] for one in actions).items())
+    yield ", ".join(f"{count} {status}" for status, count in counts) or "nothing to wait for"
     others = [action for action in actions if action["status"] != "executed"]
-    for other in others[:_FIRST]:
-        yield f"{other['status']} {other['id']}: {plain(other['failure_reason'] or '-')}"
+    reasons = {one["id"]: plain(one["failure_reason"] or "-") for one in others[:_FIRST]}
+    yield from (f"{one['status']} {one['id']}: {reasons[one['id']]}" for one in others[:_FIRST])
     if len(others) > _FIRST:
         yield f"and {len(others) - _FIRST} more"
 
