@@ -91,6 +91,11 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+@pytest.fixture(autouse=True)
+def _wide(wide_terminal):
+    """Most tests read rows of tables; `test_widths` has narrow ones."""
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _one_parser():
     """Build the parser of the command line once: most commands take less time than that."""

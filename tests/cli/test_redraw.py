@@ -140,10 +140,6 @@ def test_no_color_means_plain_aligned_text(terminal, monkeypatch):
     assert table(["A", "B"], [["long", "x"]]) == "A     B\nlong  x"
 
 
-def test_a_pipe_gets_long_cells_on_one_line():
-    assert table(["A", "B"], [["x" * 300, "\u65e5\u672c"]]).splitlines()[1] == f"{'x' * 300}  \u65e5\u672c"
-
-
 def test_without_rich_a_command_names_the_extra(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "rich", None)
     assert main(["preview", "daily 02:30"]) == 1

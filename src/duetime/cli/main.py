@@ -27,6 +27,7 @@ _MOST_PAGES = 10
 _EPILOG = (
     f"{', '.join(f'`{name}`' for name in OF_ACTIONS)} need no `actions` before them."
     " `duetime help COMMAND` prints a command's help. Exit status: 0 done, 1 failed, 2 bad usage."
+    " A table fits the terminal, elsewhere 80 columns or COLUMNS: it may leave columns out, which --json has."
     " Commands that call a scheduler use the local one"
     " (duetime local) unless --url or DUETIME_URL names another."
 )

@@ -172,8 +172,8 @@ def _all(arguments: argparse.Namespace, client: Client, verb: BulkVerb, filters:
         stopping = sum(action["status"] == "processing" for action in done["changed"])
         lines = [f"{verb.done} {counted(len(done['changed']) - stopping, 'action')}"]
         if stopping:
-            asked = f"requested {counted(stopping, 'action')} to stop"
-            lines.append(f"{asked}: a running action ends when its handler checks")
+            request = f"requested {counted(stopping, 'action')} to stop"
+            lines.append(f"{request}: a running action ends when its handler checks")
         lines += [f"left {action['id']}: {plain(action['reason'])}" for action in done["left"]]
         print("\n".join(lines), flush=True)
     return done

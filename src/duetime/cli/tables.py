@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -31,8 +32,17 @@ _STYLES: Mapping[str, str] = {
     "look": "yellow",
     "ill": "red",
 }
-# The width, in characters, of a table that a file or another program reads: no cell is folded.
-_UNLIMITED = 1_000_000
+# A column of sentences is folded to so many characters before another column is left out, and to fewer
+# before a column of words is folded.
+_NARROW, _NARROWEST = 16, 10
+# A sentence has more than so many characters beside its longest word.
+_SHORT = 5
+_GAP = 2
+# An instant with its distance from now, in UTC or on this machine's clock, and what a narrow table shows.
+_TIMES = (
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \(([^()]+)\)"), r"\1"),
+    (re.compile(r"\b(\w{3} )\d{4}-(\d\d-\d\d \d\d:\d\d):\d\d [+-]\d\d:\d\d \([^()]+\)"), r"\1\2"),
+)
 _BAR = 30
 _SHOWN = 50
 """The rows of a section."""
@@ -75,22 +85,62 @@ def has_colours() -> bool:
     return not CommandLine.from_env().no_colour
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return rows in columns, two spaces apart. In a terminal, cells are folded to fit its width."""
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], least: Sequence[str] = ()) -> str:
+    """Return rows in columns, two spaces apart, that fit the width of the terminal; elsewhere 80 characters.
+
+    A table that is too wide writes instants short. If that does not suffice, it leaves columns out, first the
+    first of `least`, and then folds sentences. ``COLUMNS`` sets another width.
+    """
+    width, cells = shutil.get_terminal_size().columns, [[plain(cell) for cell in row] for row in rows]
+    if sum(_widest(heads, cells)) + _GAP * (len(heads) - 1) > width:
+        cells = [[_short(cell) for cell in row] for row in cells]
+    left_out = list[str]()
+    while len(left_out) < len(least) and _folded(heads, cells, _NARROW) > width:
+        left_out.append(least[len(left_out)])
+        place = heads.index(left_out[-1])
+        heads, *cells = [[*row[:place], *row[place + 1 :]] for row in (heads, *cells)]
+    text = _grid(heads, cells, width)
+    return f"{text}\nleft out: {', '.join(left_out)}; --json has all" if left_out else text
+
+
+def _short(cell: str) -> str:
+    for pattern, short in _TIMES:
+        cell = pattern.sub(short, cell)
+    return cell
+
+
+def _widest(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+
+
+def _folded(heads: Sequence[str], rows: Sequence[Sequence[str]], narrow: int) -> int:
+    """Return the width of a table whose sentences are folded, but none of its other cells and usual words."""
+    cells = [[_narrowed(cell, narrow) for cell in row] for row in rows]
+    return sum(_widest(heads, cells)) + _GAP * (len(heads) - 1)
+
+
+def _narrowed(cell: str, narrow: int) -> str:
+    longest = max(map(len, cell.split()), default=0)
+    is_sentence = len(cell) - longest > _SHORT
+    return cell[: max(narrow, min(longest, 2 * narrow))] if is_sentence else cell
+
+
+def _grid(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
     from rich.console import Console  # noqa: PLC0415 - `duetime --help` needs no rich
     from rich.table import Table  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415 - as above
 
     grid = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    for number, head in enumerate(heads):
-        grid.add_column(Text(head), overflow="fold", no_wrap=number == 0)
+    longest = width if _folded(heads, rows, _NARROWEST) <= width else _NARROW
+    for number, (head, *cells) in enumerate(zip(heads, *rows, strict=True)):
+        is_whole = all(_narrowed(cell, _NARROWEST) == cell and len(cell) <= longest for cell in cells)
+        grid.add_column(Text(head), overflow="fold", no_wrap=number == 0 or is_whole)
     for row in rows:
-        cells = [plain(cell) for cell in row]
-        grid.add_row(*(Text(cell, _STYLES.get(cell, "")) for cell in cells))
+        grid.add_row(*(Text(cell, _STYLES.get(cell, "")) for cell in row))
     console = Console(
         color_system="standard" if has_colours() else None,
         force_terminal=has_colours(),
-        width=shutil.get_terminal_size().columns if sys.stdout.isatty() else _UNLIMITED,
+        width=width,
     )
     with console.capture() as capture:
         console.print(grid)
@@ -181,13 +231,15 @@ class Table:
     columns: Mapping[str, Cell]
     empty: str = ""
     """Printed instead of a table without rows."""
+    least: Sequence[str] = ()
+    """The columns that a narrow terminal lacks, the least important first."""
 
     def __call__(self, found: Json | Sequence[Json], now: datetime) -> str:
         """Return the table."""
         items = found["items"] if isinstance(found, Mapping) else found
         cells = ([drawn(cell, item, now) for cell in self.columns.values()] for item in items)
         rows = [["" if value is None else str(value) for value in row] for row in cells]
-        return table([*self.columns], rows) if rows or not self.empty else self.empty
+        return table([*self.columns], rows, self.least) if rows or not self.empty else self.empty
 
 
 @dataclass(frozen=True, slots=True)

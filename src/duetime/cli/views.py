@@ -81,6 +81,7 @@ ACTIONS = Table(
         "CORRELATION ID": "{correlation_id:-}",
     },
     "no actions",
+    least=("CORRELATION ID",),
 )
 _RECOVERIES = "{recoveries}{recoveries:?, after its worker died, or its run outlasted its time}"
 _ACTION = Facts(
@@ -143,7 +144,8 @@ _ATTEMPTS = Table(
         "TOOK": lambda run, _: took(run),
         "INSTANCE": "instance",
         "MESSAGE": "message",
-    }
+    },
+    least=("INSTANCE",),
 )
 
 
@@ -250,6 +252,7 @@ BATCHES = Table(
         "OPENED": "{opened_at:when}",
     },
     "no batches",
+    least=("OPENED",),
 )
 
 
@@ -285,6 +288,7 @@ DEAD_LETTERS = Table(
         "REASON": lambda action, _: truncate(action["failure_reason"] or "-", _LONGEST_ERROR),
     },
     "no dead letters",
+    least=("CORRELATION ID", "ATTEMPTS"),
 )
 GROUPS = Table(
     {
@@ -294,7 +298,8 @@ GROUPS = Table(
         "LAST": "{last_at:when}",
         "EXAMPLE": "example",
         "ERROR": lambda group, _: truncate(group["error"] or "-", _LONGEST_ERROR),
-    }
+    },
+    least=("FIRST",),
 )
 
 
@@ -429,7 +434,8 @@ _CADENCES = Table(
         "IN WORDS": "words",
         "TEXT": "text",
         "PAUSED": lambda cadence, now: _pause(cadence["paused"], now) if cadence["paused"] else "-",
-    }
+    },
+    least=("TEXT",),
 )
 
 
@@ -454,6 +460,7 @@ OCCURRENCES = Table(
         "WHY": _account,
     },
     "no occurrence in this window",
+    least=("LOCAL", "RUN"),
 )
 
 
@@ -474,6 +481,7 @@ HISTORY = Table(
         "WHY": _why_and_payload,
     },
     "no runs",
+    least=("ATTEMPTS", "TRIGGER", "TOOK"),
 )
 JOBS = Table(
     {
@@ -541,6 +549,7 @@ BACKFILLS = Table(
         "BY": "begun_by",
     },
     "no backfills",
+    least=("BY", "OPEN", "LEFT OUT", "UNTIL", "FROM", "REMAINING", "EXECUTED", "FAILED"),
 )
 DEFINITIONS = Table(
     {
@@ -650,6 +659,7 @@ PAUSES = Table(
         "REASON": "reason",
     },
     "nothing is paused",
+    least=("BY", "SINCE", "ACTIONS"),
 )
 PAUSED_TENANTS = Table(
     {"TENANT": "tenant", "SINCE": "{since:when}", "UNTIL": "{until:when}", "BY": "by", "REASON": "reason"},
@@ -685,6 +695,7 @@ LIMITS = Table(
         "SET AT": "{set_at:when}",
     },
     "no type declares a rate",
+    least=("SET AT", "SET BY", "FOR EACH"),
 )
 
 
@@ -715,6 +726,7 @@ UNDELIVERED = Table(
         "REASON": lambda item, _: truncate(item["reason"], _LONGEST),
     },
     "nothing is undelivered",
+    least=("ACTION", "COUNT"),
 )
 UNDELIVERED_IN_FULL = Facts(
     "{id}  {kind}  from {source}",
@@ -742,6 +754,7 @@ NOTIFICATIONS = Table(
         "SUBJECT": "subject",
     },
     "no notifications",
+    least=("SEVERITY", "READ BY", "KIND"),
 )
 _NOTIFICATION = Facts(
     "{id}  {subject}",
@@ -798,6 +811,7 @@ CHANGES = Table(
         ),
     },
     "no changes",
+    least=("SUBJECT", "STATUS", "REQUEST"),
 )
 GRANTS = Table(
     {"ROLE": "role", "PERMISSIONS": "{permissions}", "BY": "granted_by", "GRANTED": "{granted_at:when}"},
