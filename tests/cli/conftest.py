@@ -109,7 +109,7 @@ def _one_parser():
 def _short_pauses():
     """Look again after a tenth of a second: what these tests wait for takes no longer."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("duetime.cli.terminal"), "PAUSE", timedelta(seconds=0.1))
+        patch.setattr(import_module("duetime.cli.output"), "PAUSE", timedelta(seconds=0.1))
         yield
 
 

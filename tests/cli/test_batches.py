@@ -7,7 +7,7 @@ import pytest
 
 from duetime.actions.order import Order
 from duetime.cli.client import Answer
-from duetime.cli.watch import completed
+from duetime.cli.many import completed
 from duetime.clock import SystemClock
 from duetime.scheduler import Scheduler
 from tests.cli.conftest import Doomed, Remark

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from duetime.cli.views import JOBS, job_in_full
+from duetime.cli.views import JOB, JOBS
 from tests.cli.jobs import NIGHTLY, REPORT
 
 
@@ -43,8 +43,8 @@ def test_a_job_is_shown_with_its_price(duetime, dollars, runs, shown):
     assert job["dollars_per_month"] > 0
     priced = job | {"dollars_per_month": dollars, "runs_per_day": runs}
     now = datetime(2026, 3, 1, 12, tzinfo=UTC)
-    assert f"  {shown}\n" in job_in_full(priced, now)
-    assert "price" not in job_in_full(priced | {"dollars_per_month": None}, now)
+    assert f"  {shown}\n" in JOB(priced, now)
+    assert "price" not in JOB(priced | {"dollars_per_month": None}, now)
 
 
 def test_the_next_page_is_a_command(duetime):

@@ -8,8 +8,8 @@ import pytest
 
 from duetime.cli import main
 from duetime.cli.failures import CommandFailed
+from duetime.cli.output import keep_drawing
 from duetime.cli.tables import coloured, table
-from duetime.cli.terminal import keep_drawing
 from duetime.testing import TurnedClock
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

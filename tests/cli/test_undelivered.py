@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from duetime.cli.client import Client
+from duetime.cli.many import redriven
 from duetime.cli.views import UNDELIVERED_KINDS
-from duetime.cli.watch import redriven
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime_contract.specimens import EXPIRY, NOON

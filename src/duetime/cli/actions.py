@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -13,11 +13,18 @@ from duetime.cli.arguments import fields_of, filters_of, moment, payload_of
 from duetime.cli.client import Client, Json, client_of
 from duetime.cli.commands import scope_of
 from duetime.cli.failures import BadUsage, CommandFailed
-from duetime.cli.output import Listing, more, print_content, print_either, print_made, print_page
-from duetime.cli.tables import worded
-from duetime.cli.terminal import ProgressBar
-from duetime.cli.times import local
-from duetime.cli.watch import watch
+from duetime.cli.many import watch
+from duetime.cli.output import (
+    Listing,
+    ProgressBar,
+    last_word,
+    more,
+    print_content,
+    print_either,
+    print_made,
+    print_page,
+)
+from duetime.cli.tables import local, worded
 from duetime.clock import SystemClock
 from duetime.model.error_pattern import error_pattern
 
@@ -70,20 +77,13 @@ def show(arguments: argparse.Namespace) -> int:
         items = client.call("listTracebacks", vars(arguments)).body["items"]
         texts = [one["text"] for one in items if one["started_at"] == last["started_at"]]
         below = "".join(f"\n\n{views.printable(text)}" for text in texts[:1])
-    return print_content(arguments, action, lambda row, now: f"{views.action_in_full(row, now)}{below}")
+    return print_content(arguments, action, lambda row, now: f"{views.ACTION(row, now)}{below}")
 
 
 def resume(arguments: argparse.Namespace) -> int:
-    """End all pauses with one scope and name, or the one with an id."""
-    return _end_pauses(arguments, scope_of(arguments), arguments.id)
-
-
-def resume_tenant(arguments: argparse.Namespace) -> int:
-    """End all pauses of one tenant."""
-    return _end_pauses(arguments, {"scope": "tenant", "name": arguments.name})
-
-
-def _end_pauses(arguments: argparse.Namespace, scope: Mapping[str, Any], pause_id: str | None = None) -> int:
+    """End all pauses with one scope and name, or the one with an id, or all of one tenant."""
+    pause_id = getattr(arguments, "id", None)
+    scope = {"scope": "tenant", "name": arguments.name} if "name" in arguments else scope_of(arguments)
     client = client_of(arguments)
     found = [
         item
@@ -147,7 +147,7 @@ def show_job(arguments: argparse.Namespace) -> int:
     """Show one job in full, and the status of its occurrences if requested."""
     client, now = client_of(arguments), SystemClock().now()
     job = client.call("getJob", vars(arguments)).body
-    lines = [views.job_in_full(job, now), ""]
+    lines = [views.JOB(job, now), ""]
     if not fields_of(arguments, ("from", "until")):
         lines.append(f"list its occurrences: duetime jobs show {job['name']} --from -24h --until 24h")
         return print_either(arguments, job, lambda: "\n".join(lines))
@@ -197,7 +197,7 @@ def versions(arguments: argparse.Namespace) -> int:
     client = client_of(arguments)
     if arguments.id is not None:
         one = client.call("getJobDefinition", vars(arguments)).body
-        return print_content(arguments, one, views.definition)
+        return print_content(arguments, one, views.DEFINITION)
     if arguments.against is not None:
         raise BadUsage(f"--against compares one definition; use `jobs versions {arguments.name} ID`")
     found = client.call("listJobDefinitions", vars(arguments)).body
@@ -228,7 +228,7 @@ def backfill(arguments: argparse.Namespace) -> int:
 def change_backfill(arguments: argparse.Namespace) -> int:
     """Pause, resume or cancel one backfill; without an id, the only unfinished one of the job."""
     client, given = client_of(arguments), {"name": arguments.name, "id": arguments.id}
-    verb = arguments.command.rpartition(" ")[2].partition("-")[0]
+    verb = last_word(arguments).partition("-")[0]
     if arguments.id is None:
         found = client.call("listBackfills", given).body["items"]
         unfinished = [one["id"] for one in found if one["ended_at"] is None]

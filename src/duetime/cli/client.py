@@ -14,7 +14,7 @@ from duetime import api
 from duetime._english import nearest
 from duetime.api import PREFIX
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
-from duetime.cli.times import positive_seconds
+from duetime.cli.tables import positive_seconds
 from duetime.environment import CommandLine
 
 if TYPE_CHECKING:  # `duetime --help` needs no HTTP
@@ -145,8 +145,7 @@ class Client(NamedTuple):
 
         Raises:
             BadUsage: the URL is malformed.
-            NoAnswer: no server responds.
-            TimedOut, GatewayTimedOut: it does not respond in time.
+            NoResponse: no server responds, or not in time.
             RequestRejected: the API rejects the request.
             StrangeAnswer: the server is not duetime's API.
         """

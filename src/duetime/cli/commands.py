@@ -49,7 +49,7 @@ from duetime.cli.arguments import (
 )
 from duetime.cli.output import Listing, Operation
 from duetime.cli.parser import Command, Group
-from duetime.cli.times import duration
+from duetime.cli.tables import duration
 from duetime.cost.workload import Workload
 from duetime.environment import USUAL_CONCURRENCY
 from duetime.profiles import PROFILES, STANDARD
@@ -268,7 +268,7 @@ _APP_COMMANDS = Group(
         Command(
             "check",
             "check an app's jobs, cadences and payloads for mistakes",
-            "check.run",
+            "apps.run",
             (
                 _APP,
                 argument(
@@ -291,7 +291,7 @@ _APP_COMMANDS = Group(
         Command(
             "simulate",
             "count the runs that an app's jobs would have",
-            "simulate.run",
+            "apps.run_simulation",
             (
                 _APP,
                 argument(
@@ -308,7 +308,7 @@ _APP_COMMANDS = Group(
         Command(
             "diff",
             "show what a deploy of an app would change: jobs and runs",
-            "diff.run",
+            "apps.run_diff",
             (
                 argument(
                     "--app",
@@ -496,7 +496,7 @@ _STAGED = (
         help="how long a stage waits for its actions: 30s, 10m, 2h (default: 10m)",
     ),
 )
-_TYPE = argument("name", metavar="TYPE", help="a payload type that declares a rate, such as send-mail")
+_TYPE = argument("type", metavar="TYPE", help="a payload type that declares a rate, such as send-mail")
 _BATCH = argument("name", metavar="NAME", help="the batch's name")
 _TOKEN = argument("token", metavar="TOKEN", help="what run.token returned to the handler")
 
@@ -511,12 +511,16 @@ def scope_of(arguments: argparse.Namespace) -> Mapping[str, Any]:
     return next(found, {})
 
 
+def _name_of_type(arguments: argparse.Namespace) -> Mapping[str, Any]:
+    return {"name": arguments.type}
+
+
 def _decision(verb: str, *, is_required: bool) -> Command:
     reason = {"required": True} if is_required else {"default": ""}
     return Command(
         verb,
         f"{verb} one that waits for an approval",
-        Operation(f"{verb}Action", views.decided),
+        Operation(f"{verb}Action", views.DECIDED),
         (ID, argument("--reason", help=_WHY, **reason)),
     )
 
@@ -536,14 +540,14 @@ _ACTIONS = Group(
         Command(
             "cancel",
             "cancel pending ones, and request running ones to stop",
-            "many.cancel",
+            "many.change",
             (IDS, ACTION_FILTERS, DRY_RUN, YES),
             "Cancel pending ones, and request running ones to stop: by id, or all that match the filters.",
         ),
         Command(
             "why",
             "print why an action has not run, and when it will",
-            Operation("explainAction", views.reason),
+            Operation("explainAction", views.REASON),
             (ID,),
         ),
         Command(
@@ -597,7 +601,7 @@ _ACTIONS = Group(
                 Command(
                     "set",
                     "set the limit of a type, until a reset",
-                    Operation("setLimit", views.limit_set),
+                    Operation("setLimit", views.limit_set, (_name_of_type,)),
                     (
                         _TYPE,
                         argument("count", metavar="N", type=int, help="the most starts in a period"),
@@ -619,7 +623,7 @@ _ACTIONS = Group(
                 Command(
                     "reset",
                     "let the limit in code hold again",
-                    Operation("resetLimit", views.limit_reset),
+                    Operation("resetLimit", views.limit_reset, (_name_of_type,)),
                     (_TYPE,),
                 ),
             ),
@@ -693,7 +697,7 @@ _ACTIONS = Group(
                 Command(
                     "show",
                     "show the progress of a batch",
-                    Operation("getBatch", views.batch),
+                    Operation("getBatch", views.BATCH),
                     (_BATCH,),
                     redraws=True,
                 ),
@@ -706,7 +710,7 @@ _ACTIONS = Group(
                 Command(
                     "cancel",
                     "close one, and cancel its members that are not final",
-                    "many.cancel_batch",
+                    "many.change_members",
                     (_BATCH, DRY_RUN, YES),
                 ),
                 Command(
@@ -777,7 +781,7 @@ _DEAD_LETTERS = Group(
         Command(
             "dismiss",
             "remove some from the list, with a reason; they stay failed",
-            "many.dismiss",
+            "many.change",
             (
                 Argument(IDS.names, {**IDS.settings, "nargs": "+"}),
                 argument(
@@ -855,7 +859,7 @@ _JOBS = Group(
         Command(
             "load",
             "list in which minutes of the next week the most jobs begin",
-            Operation("forecastLoad", views.load),
+            Operation("forecastLoad", views.LOAD),
             (
                 argument(
                     "--capacity",
@@ -1154,7 +1158,7 @@ _NOTIFICATIONS = Group(
         Command(
             "show",
             "show one in full",
-            Operation("getNotification", views.notification),
+            Operation("getNotification", views.NOTIFICATION),
             (
                 argument("id", metavar="ID", help="its id"),
                 _language("the language of the text (default: that of the preferences)"),
@@ -1216,7 +1220,7 @@ _DOCTOR = Command(
 
 def _quotas(arguments: argparse.Namespace) -> int:
     operation = "listQuotas" if arguments.name is None else "listTenantQuotas"
-    return Operation(operation, views.quotas, ({"tenant": arguments.name},))(arguments)
+    return Operation(operation, views.QUOTAS, ({"tenant": arguments.name},))(arguments)
 
 
 _TENANTS = Group(
@@ -1229,7 +1233,7 @@ _TENANTS = Group(
             Operation("pauseWork", views.paused, ({"scope": "tenant"},)),
             (TENANT, *_TERMS),
         ),
-        Command("resume", "end all pauses of a tenant", "actions.resume_tenant", (TENANT,)),
+        Command("resume", "end all pauses of a tenant", "actions.resume", (TENANT,)),
         Command(
             "list",
             "list the paused tenants",
@@ -1407,7 +1411,7 @@ _DEPLOYMENT = Group(
                 Command(
                     "report",
                     "compare a restored table with the evidence, and change nothing",
-                    "restore.report",
+                    "deployment.restore",
                     _EVIDENCE,
                     "Compare a restored table with all evidence about the time since its restore point.",
                     calls=False,
@@ -1415,7 +1419,7 @@ _DEPLOYMENT = Group(
                 Command(
                     "adopt",
                     "adopt restored tables, and hold rows that may run twice",
-                    "restore.adopt",
+                    "deployment.restore",
                     _EVIDENCE,
                     "Adopt restored tables while the global switch is off: hold rows that may have run since"
                     " the restore point, reconcile jobs, timers and schedules with the rows, and enable"
@@ -1426,21 +1430,21 @@ _DEPLOYMENT = Group(
                 Command(
                     "list",
                     "list the held rows, each with its evidence",
-                    "restore.list_held",
+                    "deployment.list_held",
                     (*_RESTORED, *_CHOICE),
                     calls=False,
                 ),
                 Command(
                     "run",
                     "let held rows run: at their nominal times, or now if these have passed",
-                    "restore.run_again",
+                    "deployment.decide",
                     _DECISION,
                     calls=False,
                 ),
                 Command(
                     "done",
                     "mark held rows as done: they are skipped, and never run",
-                    "restore.mark_done",
+                    "deployment.decide",
                     _DECISION,
                     calls=False,
                 ),
@@ -1485,7 +1489,7 @@ _DEPLOYMENT = Group(
         Command(
             "runbook",
             "print a section of the runbook, such as one that an alarm names",
-            "runbook.run",
+            "doctor.print_runbook",
             (
                 argument(
                     "section",

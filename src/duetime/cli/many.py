@@ -1,4 +1,4 @@
-"""Changes of many: actions, members of a batch, undelivered inputs and notifications.
+"""Changes of many: actions, members of a batch, undelivered inputs and notifications, and their end.
 
 Actions are changed by their ids, or after a confirmation all that match filters.
 """
@@ -7,20 +7,28 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
-from datetime import datetime
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from duetime._english import counted
+from duetime.cli import output
 from duetime.cli.arguments import NONE, Filters, filters_of
 from duetime.cli.client import Client, Json, client_of
-from duetime.cli.failures import BadUsage, RequestRejected
-from duetime.cli.output import print_content, print_json, text_of
+from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected
+from duetime.cli.output import (
+    ProgressBar,
+    check_terminal,
+    confirmed,
+    last_word,
+    print_content,
+    print_json,
+    text_of,
+)
 from duetime.cli.tables import plain
-from duetime.cli.terminal import ProgressBar, check_terminal, confirmed
-from duetime.cli.views import ACTIONS, batch, preferences
-from duetime.cli.watch import all_executed, completed, ends, follow, redriven
-from duetime.clock import SystemClock
+from duetime.cli.views import ACTIONS, BATCH, preferences, progress
+from duetime.clock import Clock, SystemClock
 
 FIRST = 10
 """The number of actions that are shown before the change."""
@@ -40,51 +48,47 @@ class BulkVerb(NamedTuple):
 
 
 _STOPPED = "requested {id} to stop: it is running, and ends when its handler checks"
-_CANCEL = BulkVerb("cancel", "cancelled", "cancelAction", "cancelActions", "cancelled {id}")
-REDRIVE = BulkVerb(
-    "redrive", "redriven", "redriveAction", "redriveActions", "redriven {id}, due {due_at:when}"
-)
-_DISMISS = BulkVerb("dismiss", "dismissed", "dismissAction", "", "dismissed {id}: {dismissed_reason}")
-_CANCEL_BATCH = BulkVerb("cancel", "cancelled or requested to stop", "", "cancelBatch", "")
-_REDRIVE_BATCH = BulkVerb("redrive", "redriven", "", "redriveBatch", "")
-
-
-def cancel(arguments: argparse.Namespace) -> int:
-    """Cancel actions, or request them to stop."""
-    return change(arguments, _CANCEL, filters_of(arguments))
-
-
-def dismiss(arguments: argparse.Namespace) -> int:
-    """Remove some dead letters from the list. They stay failed."""
-    arguments.dry_run = False
-    return change(arguments, _DISMISS, {})
-
-
-def cancel_batch(arguments: argparse.Namespace) -> int:
-    """Cancel the members of one batch."""
-    return _change_members(arguments, _CANCEL_BATCH)
+VERBS = {
+    "cancel": BulkVerb("cancel", "cancelled", "cancelAction", "cancelActions", "cancelled {id}"),
+    "redrive": BulkVerb(
+        "redrive", "redriven", "redriveAction", "redriveActions", "redriven {id}, due {due_at:when}"
+    ),
+    "dismiss": BulkVerb("dismiss", "dismissed", "dismissAction", "", "dismissed {id}: {dismissed_reason}"),
+}
+_OF_BATCHES = {
+    "cancel": BulkVerb("cancel", "cancelled or requested to stop", "", "cancelBatch", ""),
+    "redrive": BulkVerb("redrive", "redriven", "", "redriveBatch", ""),
+}
 
 
 def redrive_batch(arguments: argparse.Namespace) -> int:
     """Run the failed members of one batch again, and with ``--watch`` wait until it is complete."""
     if not arguments.watch:
-        return _change_members(arguments, _REDRIVE_BATCH)
+        return change_members(arguments)
     _check_watch(arguments)
     client, name = client_of(arguments), arguments.name
     if client.call("getBatch", {"name": name}).body["state"] == "open":
         raise BadUsage(f"{name} is open, so it is not complete before it is closed: leave out --watch")
-    status = _change_members(arguments, _REDRIVE_BATCH, prints_json=False)
+    status = change_members(arguments, prints_json=False)
     found = completed(client, name, SystemClock())
-    print_content(arguments, found, batch)
+    print_content(arguments, found, BATCH)
     return status or int(found["executed"] < found["size"])
 
 
+def chosen_by(arguments: argparse.Namespace) -> Filters:
+    """Return the filters that were given, and with ``--all`` every dead letter."""
+    everything = {"status": "failed"} if getattr(arguments, "all", False) else {}
+    return filters_of(arguments) or everything
+
+
 def _check_watch(arguments: argparse.Namespace) -> None:
-    if arguments.dry_run and getattr(arguments, "watch", False):
+    if getattr(arguments, "watch", False) and arguments.dry_run:
         raise BadUsage("--dry-run changes nothing, so there is nothing to --watch")
 
 
-def _change_members(arguments: argparse.Namespace, verb: BulkVerb, *, prints_json: bool = True) -> int:
+def change_members(arguments: argparse.Namespace, *, prints_json: bool = True) -> int:
+    """Cancel or redrive the members of one batch, by the last word of the command."""
+    verb = _OF_BATCHES[last_word(arguments)]
     if not (arguments.yes or arguments.dry_run):
         raise BadUsage(f"{verb.name} changes all members that it can: look with --dry-run, then use --yes")
     given = {"name": arguments.name, "dry_run": arguments.dry_run}
@@ -119,20 +123,25 @@ def _document(
     return {"changed": [*changed], "left": [*left], "next_cursor": None, "dry_run": dry_run}
 
 
-def change(arguments: argparse.Namespace, verb: BulkVerb, filters: Filters) -> int:
-    """Change the actions of the given ids, or all that match the filters.
+def change(arguments: argparse.Namespace) -> int:
+    """Change the actions of the given ids, or all that match the filters, by the last word of the command.
 
     Raises:
         BadUsage: ids and filters are given, or neither; or there is no terminal for the confirmation.
         CommandFailed: the API failed; some may be changed, and a repeat is safe.
     """
     _check_watch(arguments)
-    if arguments.ids and (filters or arguments.dry_run):
+    verb, filters, is_dry = (
+        VERBS[last_word(arguments)],
+        chosen_by(arguments),
+        getattr(arguments, "dry_run", False),
+    )
+    if arguments.ids and (filters or is_dry):
         raise BadUsage(f"{verb.name} takes ids or filters, not both; --dry-run goes with filters")
     if not arguments.ids and not filters:
         raise BadUsage(f"choose which to {verb.name}: ids, or filters such as --correlation-id")
     client, is_one = client_of(arguments), len(arguments.ids) == 1
-    if arguments.dry_run:
+    if is_dry:
         found, _ = _matching(client, verb, filters)
         return print_content(arguments, found, lambda _, now: _shown(verb, found["changed"], now))
     done = _each(arguments, client, verb) if arguments.ids else _all(arguments, client, verb, filters)
@@ -159,7 +168,7 @@ def _each(arguments: argparse.Namespace, client: Client, verb: BulkVerb) -> dict
             print(f"duetime: {plain(refused)}", file=sys.stderr)
             continue
         if not arguments.json:
-            is_asked = verb is _CANCEL and changed[-1]["status"] != "cancelled"
+            is_asked = verb.name == "cancel" and changed[-1]["status"] != "cancelled"
             print(text_of(_STOPPED if is_asked else verb.text, changed[-1]))
     return _document(changed, left)
 
@@ -292,3 +301,101 @@ def _addresses(values: list[str] | None) -> list[str] | None:
     if len(values) > 1:
         raise BadUsage(f"{NONE!r} removes all; leave it out, or the addresses beside it")
     return []
+
+
+OFTEN, SELDOM = timedelta(seconds=0.5), timedelta(seconds=10)
+"""The time between two requests: `SELDOM` while the action is far from due."""
+
+OPEN = {"pending", "processing"}
+"""The statuses that are not final."""
+
+# The number of actions not executed that are listed.
+_FIRST, _NOT_FOUND = 10, 404
+
+
+def watch(client: Client, action: Json, clock: Clock, *, as_json: bool) -> int:
+    """Print each change until the action is settled; also the begin of a run that ended between two looks.
+
+    Raises:
+        CommandFailed: it was not executed.
+    """
+    printed, runs = None, len(action["attempts"])
+    while True:
+        stage = (action["status"], action["due_at"], len(action["attempts"]), action["is_handed_over"])
+        if stage[2] > runs and action["status"] != "processing" and not as_json:
+            print(progress({**action, "status": "processing"}, clock.now()), flush=True)
+        if stage != printed and not as_json:
+            print(progress(action, clock.now()), flush=True)
+        printed, runs = stage, stage[2]
+        if action["status"] not in OPEN:
+            break
+        left = datetime.fromisoformat(action["due_at"]) - clock.now()
+        clock.wait_until(clock.now() + min(max(left, OFTEN), SELDOM))
+        action = client.call("getAction", action).body
+    if as_json:
+        print_json(action)
+    if action["status"] != "executed":
+        raise CommandFailed(f"the action {action['id']} is {action['status']}, not executed")
+    return 0
+
+
+def follow(client: Client, actions: Sequence[Json], clock: Clock) -> Sequence[Json]:
+    """Return the settled actions in the same order; print the number of open ones to standard error."""
+    latest = {action["id"]: action for action in actions}
+    with ProgressBar("watch", len(latest)) as bar:
+        while waiting := [action for action in latest.values() if action["status"] in OPEN]:
+            bar.wait(len(latest) - len(waiting), f"{len(waiting)} not done yet", clock)
+            latest |= {action["id"]: client.call("getAction", action).body for action in waiting}
+    return list(latest.values())
+
+
+def completed(client: Client, name: str, clock: Clock) -> Json:
+    """Return a batch once it is complete; print the number of members that are left to standard error.
+
+    Two reads in a row must find it complete: a count may have begun just before the last redrive.
+    """
+    before, batch = None, client.call("getBatch", {"name": name}).body
+    with ProgressBar("watch", batch["size"]) as bar:
+        while batch["state"] != "complete" or batch["counted_at"] != before:
+            before = batch["counted_at"]
+            line = f"{batch['left']:,} of {batch['size']:,} left" if before else "not counted yet"
+            bar.wait(batch["size"] - batch["left"] if before else 0, line, clock)
+            batch = client.call("getBatch", {"name": name}).body
+    return batch
+
+
+def redriven(client: Client, items: Sequence[Json], clock: Clock) -> Iterator[tuple[Json, Json | None]]:
+    """Yield each input once its redrive has ended: with None if it is gone, else as it came back."""
+    waiting = list(items)
+    while waiting:
+        looked = [(item, _latest(client, item)) for item in waiting]
+        waiting = [item for item, latest in looked if latest and latest["count"] == item["count"]]
+        yield from ((item, latest) for item, latest in looked if item not in waiting)
+        if waiting:
+            print(f"{len(waiting)} not done yet", file=sys.stderr, flush=True)
+            clock.wait_until(clock.now() + output.PAUSE)
+
+
+def _latest(client: Client, item: Json) -> Json | None:
+    try:
+        return client.call("getUndelivered", item).body
+    except RequestRejected as rejected:
+        if rejected.status == _NOT_FOUND:
+            return None
+        raise
+
+
+def ends(actions: Sequence[Json]) -> Iterator[str]:
+    """Yield the number of actions by status, and the first that were not executed with the reason."""
+    counts = sorted(Counter(one["status"] for one in actions).items())
+    yield ", ".join(f"{count} {status}" for status, count in counts) or "nothing to wait for"
+    others = [action for action in actions if action["status"] != "executed"]
+    reasons = {one["id"]: plain(one["failure_reason"] or "-") for one in others[:_FIRST]}
+    yield from (f"{one['status']} {one['id']}: {reasons[one['id']]}" for one in others[:_FIRST])
+    if len(others) > _FIRST:
+        yield f"and {len(others) - _FIRST} more"
+
+
+def all_executed(actions: Sequence[Json]) -> bool:
+    """Return whether all were executed."""
+    return all(action["status"] == "executed" for action in actions)

@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from duetime.cli.arguments import Filters, filters_of
+from duetime.cli.arguments import Filters
 from duetime.cli.client import Client, Json, client_of
 from duetime.cli.failures import BadUsage
-from duetime.cli.many import REDRIVE, agreed, change
-from duetime.cli.output import print_json
+from duetime.cli.many import OPEN, VERBS, agreed, change, chosen_by
+from duetime.cli.output import ProgressBar, print_json
 from duetime.cli.tables import plain
-from duetime.cli.terminal import ProgressBar
-from duetime.cli.watch import OPEN
 from duetime.clock import SystemClock
 from duetime.model.error_pattern import error_pattern
 
@@ -93,16 +91,15 @@ def redrive(arguments: argparse.Namespace) -> int:
         BadUsage: ids were given, or no filter; or there is no terminal for the confirmation.
         CommandFailed: the API failed; some may be redriven, and a repeat is safe.
     """
-    everything = {"status": "failed"} if getattr(arguments, "all", False) else {}
-    filters = filters_of(arguments) or everything
+    filters, verb = chosen_by(arguments), VERBS["redrive"]
     if not arguments.staged:
         if arguments.stage_wait is not None:
             raise BadUsage("--stage-wait goes with --staged")
-        return change(arguments, REDRIVE, filters)
+        return change(arguments)
     if arguments.ids or arguments.dry_run or not filters:
         raise BadUsage("--staged takes filters such as --type, without ids and --dry-run")
     client = client_of(arguments)
-    chosen = filters if arguments.yes else agreed(client, REDRIVE, filters)
+    chosen = filters if arguments.yes else agreed(client, verb, filters)
     if chosen is None:
         return 0
     run = _StagedRedrive(client, chosen, timedelta(seconds=arguments.stage_wait or WAIT))

@@ -1,4 +1,4 @@
-"""Tables, and words in their colours. rich draws both; it is imported when the first one is drawn."""
+"""Tables, facts and words in their colours; durations and instants. rich draws, and is imported then."""
 
 from __future__ import annotations
 
@@ -11,7 +11,85 @@ from datetime import datetime, timedelta
 from string import Formatter
 from typing import Any, TypeAlias
 
-from duetime.cli.times import both, local, span, to_second
+_WRITTEN = re.compile(
+    r"(?:([0-9]{1,6})d)?(?:([0-9]{1,9})h)?(?:([0-9]{1,9})m)?(?:([0-9]{1,9}(?:\.[0-9]{1,6})?)s)?", re.ASCII
+)
+_UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
+# A unit is used from this number on: 90 minutes is more precise than 1 hour.
+_UNTIL = 2
+
+
+_A_DAY = 86_400
+
+
+def positive_seconds(written: str) -> float:
+    """Parse a number of seconds, more than 0 and at most a day.
+
+    Raises:
+        ValueError: it is not such a number.
+    """
+    try:
+        seconds = float(written)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds <= _A_DAY:
+        raise ValueError(f"{written[:40]!r} is not a number of seconds up to {_A_DAY}; write one such as 60")
+    return seconds
+
+
+def span(length: timedelta) -> str:
+    """Return a duration as ``200 ms``, ``1.3 s``, ``3 s``, ``5 min``, ``2 h`` or ``3 d``."""
+    seconds = abs(length).total_seconds()
+    for name, size in _UNITS:
+        if seconds >= _UNTIL * size:
+            return f"{seconds / size:.0f} {name}"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < _UNTIL else f"{seconds:.0f} s"
+
+
+def relative(instant: datetime, now: datetime) -> str:
+    """Return ``in 3 s``, ``2 min ago`` or ``now``."""
+    ahead = instant - now
+    if abs(ahead) < timedelta(seconds=0.5):
+        return "now"
+    return f"in {span(ahead)}" if ahead > timedelta(0) else f"{span(ahead)} ago"
+
+
+def to_second(instant: datetime) -> str:
+    """Return ``2027-06-01T07:00:00Z``."""
+    return f"{instant:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def both(written: str | None, now: datetime) -> str:
+    """Return ``2027-06-01T07:00:00Z (in 3 s)``, or a dash without an instant."""
+    if written is None:
+        return "-"
+    instant = datetime.fromisoformat(written)
+    return f"{to_second(instant)} ({relative(instant, now)})"
+
+
+def local(written: str | None, now: datetime) -> str:
+    """Return ``Mon 2027-06-07 09:00:00 +02:00 (in 3 s)`` in this machine's zone, or a dash."""
+    if written is None:
+        return "-"
+    instant = datetime.fromisoformat(written).astimezone()
+    offset = f"{instant:%z}"
+    return f"{instant:%a %Y-%m-%d %H:%M:%S} {offset[:3]}:{offset[3:5]} ({relative(instant, now)})"
+
+
+def duration(written: str) -> timedelta:
+    """Read days, hours, minutes and seconds, in this order; each may be left out, not all.
+
+    Raises:
+        ValueError: it has another form.
+    """
+    found = _WRITTEN.fullmatch(written)
+    if found is None or not written:
+        raise ValueError(f"{written[:40]!r} is not a duration; write one such as 3s, 5m, 2h30m or 1d")
+    days, hours, minutes, seconds = (float(group or 0) for group in found.groups())
+    return timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+
 
 _STYLES: Mapping[str, str] = {
     "pending": "cyan",
@@ -201,7 +279,7 @@ _SPECS: Mapping[str, Callable[[Any, datetime], str]] = {
     "local": local,
     "second": lambda value, _: to_second(datetime.fromisoformat(value)),
     "span": lambda value, _: span(timedelta(seconds=value)),
-    "-": lambda value, _: str(value or "-"),
+    "-": lambda value, _: (", ".join(value) if isinstance(value, list) else str(value or "")) or "-",
     "or none": lambda value, _: (", ".join(value) if isinstance(value, list) else value) or "none",
 }
 
@@ -233,10 +311,12 @@ class Table:
     """Printed instead of a table without rows."""
     least: Sequence[str] = ()
     """The columns that a narrow terminal lacks, the least important first."""
+    of: str = "items"
+    """The field of the answer that has the rows."""
 
     def __call__(self, found: Json | Sequence[Json], now: datetime) -> str:
         """Return the table."""
-        items = found["items"] if isinstance(found, Mapping) else found
+        items = found[self.of] if isinstance(found, Mapping) else found
         cells = ([drawn(cell, item, now) for cell in self.columns.values()] for item in items)
         rows = [["" if value is None else str(value) for value in row] for row in cells]
         return table([*self.columns], rows, self.least) if rows or not self.empty else self.empty
@@ -253,6 +333,22 @@ class Facts:
         """Return the lines."""
         head = plain(worded(self.head, item, now)) if isinstance(self.head, str) else self.head(item, now)
         return facts(head, {name: drawn(cell, item, now) for name, cell in self.lines.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Draws an answer as parts below each other; a part that is None or False is left out."""
+
+    parts: Sequence[Cell]
+    gap: str = "\n"
+
+    def __call__(self, found: Json, now: datetime) -> str:
+        """Return the lines. The text of a form is one line."""
+        shown = [
+            plain(worded(part, found, now)) if isinstance(part, str) else part(found, now)
+            for part in self.parts
+        ]
+        return self.gap.join(str(one) for one in shown if one is not None and one is not False)
 
 
 def bar(done: int, total: int, *, of_none: int = 100) -> str:

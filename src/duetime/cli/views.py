@@ -9,8 +9,21 @@ from typing import Any
 
 from duetime._english import counted, plural
 from duetime.cli.client import Json
-from duetime.cli.tables import Cell, Facts, Table, bar, coloured, drawn, facts, plain, worded
-from duetime.cli.times import both, relative, span
+from duetime.cli.tables import (
+    Cell,
+    Facts,
+    Lines,
+    Table,
+    bar,
+    both,
+    coloured,
+    drawn,
+    facts,
+    plain,
+    relative,
+    span,
+    worded,
+)
 from duetime.errors import truncate
 
 PERIODS = {1: "second", 60: "minute", 3_600: "hour", 86_400: "day"}
@@ -146,13 +159,11 @@ _ATTEMPTS = Table(
         "MESSAGE": "message",
     },
     least=("INSTANCE",),
+    of="attempts",
 )
 
 
-def action_in_full(action: Json, now: datetime) -> str:
-    """Return all facts of an action."""
-    text = _ACTION(action, now)
-    return f"{text}\n\n{_ATTEMPTS(action['attempts'], now)}" if action["attempts"] else text
+ACTION = Lines((_ACTION, _if("attempts", _ATTEMPTS)), "\n\n")
 
 
 def progress(action: Json, now: datetime) -> str:
@@ -202,14 +213,10 @@ def _between(start: str, end: str) -> str:
     return span(datetime.fromisoformat(end) - datetime.fromisoformat(start))
 
 
-def reason(found: Json, now: datetime) -> str:
-    """Return why an action has not run, and when it will."""
-    return plain(found["sentence"]) + worded("{runs_at:?\nruns @when}", found, now)
-
-
-def decided(action: Json, _now: datetime) -> str:
-    """Return how an approval was decided."""
-    return plain(f"{action['id']} is {action['status']}: {action['attempts'][-1]['message']}")
+DECIDED = Lines(
+    (lambda action, _: plain(f"{action['id']} is {action['status']}: {action['attempts'][-1]['message']}"),)
+)
+REASON = Lines(("{sentence}", _if("runs_at", "runs {runs_at:when}")))
 
 
 def tracebacks(found: Json, now: datetime) -> str:
@@ -256,20 +263,22 @@ BATCHES = Table(
 )
 
 
-def batch(found: Json, now: datetime) -> str:
-    """Return the progress of a batch."""
-    done = bar(found["size"] - found["left"], found["size"], of_none=0)
-    lines = (
+BATCH = Lines(
+    (
         "{name}: {state}",
-        done + ", {left:,} of {size:,} left",
+        lambda batch, now: (
+            bar(batch["size"] - batch["left"], batch["size"], of_none=0)
+            + worded(", {left:,} of {size:,} left", batch, now)
+        ),
         "executed {executed:,}, failed {failed:,}, cancelled {cancelled:,}, skipped {skipped:,}",
-        "counted {counted_at:when}" if found["counted_at"] else "not counted yet",
+        _if("counted_at", "counted {counted_at:when}"),
+        _if("counted_at", lambda *_: "not counted yet", has=False),
         "opened {opened_at:when} by {opened_by}",
-        "{closed_at:?closed @when@ by }{closed_by:?@}",
-        "{completed_at:?complete since @when}",
-        "{on_complete:?then runs @}",
+        _if("closed_at", "closed {closed_at:when} by {closed_by}"),
+        _if("completed_at", "complete since {completed_at:when}"),
+        _if("on_complete", "then runs {on_complete}"),
     )
-    return "\n".join(filter(None, (plain(worded(line, found, now)) for line in lines)))
+)
 
 
 def failed_at(action: Json) -> str:
@@ -344,17 +353,15 @@ def _state(job: Json, now: datetime) -> str:
     return f"{counted(failures, 'failure')} in a row" if failures > 1 else "enabled"
 
 
-def job_in_full(job: Json, now: datetime) -> str:
-    """Return all facts of a job."""
-    lines = [_JOB(job, now), "", _CADENCES(job["cadences"], now)]
-    if runs := job["next_runs"]:
-        has_deadline = any(entry.get("deadline_at") for entry in runs)
-        lines += ["", (_RUNS_WITH_DEADLINES if has_deadline else _NEXT_RUNS)(runs, now)]
-    return "\n".join(lines)
-
-
 _NEXT_RUNS = Table({"NEXT RUNS": "{at:local}", "CADENCES": "{cadences}"})
 _RUNS_WITH_DEADLINES = Table({**_NEXT_RUNS.columns, "DEADLINE": "{deadline_at:local}"})
+
+
+def _next_runs(job: Json, now: datetime) -> object:
+    has_deadline = any(entry.get("deadline_at") for entry in job["next_runs"])
+    return bool(job["next_runs"]) and "\n" + (_RUNS_WITH_DEADLINES if has_deadline else _NEXT_RUNS)(
+        job["next_runs"], now
+    )
 
 
 def _deadline(job: Json, _now: datetime) -> object:
@@ -436,7 +443,9 @@ _CADENCES = Table(
         "PAUSED": lambda cadence, now: _pause(cadence["paused"], now) if cadence["paused"] else "-",
     },
     least=("TEXT",),
+    of="cadences",
 )
+JOB = Lines((_JOB, "", _CADENCES, _next_runs))
 
 
 def _account(entry: Json, now: datetime) -> str:
@@ -502,16 +511,6 @@ def retries_set(job: Json, now: datetime) -> str:
     return worded("{cadence:?@@ of }{name}: ", job, now) + policy_set
 
 
-def load(found: Json, now: datetime) -> str:
-    """Return in which minutes many jobs begin."""
-    which = "all" if found["is_complete"] else "the first by name"
-    heading = (
-        f"{counted(found['jobs'], 'job')} ({which}) until {both(found['until'], now)};"
-        f" capacity {found['capacity']} a minute; minutes with more: {found['minutes_over']}"
-    )
-    return f"{heading}\n{_CROWDS(found['crowds'], now)}"
-
-
 def _names(crowd: Json, _now: datetime) -> str:
     shown = crowd["jobs"][:_SHOWN]
     others = crowd["begin"] - len(shown)
@@ -521,6 +520,18 @@ def _names(crowd: Json, _now: datetime) -> str:
 _CROWDS = Table(
     {"FIRST MINUTE": "{at:when}", "JOBS": "begin", "OVER": "over", "MINUTES": "times", "NAMES": _names},
     "no two jobs begin in the same minute",
+    of="crowds",
+)
+LOAD = Lines(
+    (
+        lambda found, now: worded(
+            f"{counted(found['jobs'], 'job')} ({'all' if found['is_complete'] else 'the first by name'})"
+            " until {until:when}; capacity {capacity} a minute; minutes with more: {minutes_over}",
+            found,
+            now,
+        ),
+        _CROWDS,
+    )
 )
 
 
@@ -567,20 +578,23 @@ DEFINITIONS = Table(
 )
 
 
-def definition(stored: Json, now: datetime) -> str:
-    """Return one definition in full, with what it changed."""
-    fields = {name: _value(value) for name, value in stored["definition"].items() if name != "redacted"}
-    until = "until {until:when}" if stored["until"] else "in force"
-    lines = [facts(worded(f"{{id}}  since {{since:when}}, {until}", stored, now), fields)]
-    return "\n".join(lines + (["", _CHANGES(stored["changes"], now)] if stored["changes"] else []))
-
-
 _CHANGES = Table(
     {
         "FIELD": "field",
         "BEFORE": lambda entry, _: _value(entry["before"]),
         "AFTER": lambda entry, _: _value(entry["after"]),
-    }
+    },
+    of="changes",
+)
+DEFINITION = Lines(
+    (
+        lambda stored, now: facts(
+            worded("{id}  since {since:when}, {until:?until @when}", stored, now)
+            + ("" if stored["until"] else "in force"),
+            {name: _value(of) for name, of in stored["definition"].items() if name != "redacted"},
+        ),
+        _if("changes", lambda stored, now: f"\n{_CHANGES(stored, now)}"),
+    )
 )
 
 
@@ -699,18 +713,19 @@ LIMITS = Table(
 )
 
 
-def quotas(found: Json, now: datetime) -> str:
-    """Return the quotas of a tenant."""
-    name = plain(found["tenant_id"])
-    return f"quotas of {name}\n{_QUOTAS(found, now)}" if found["items"] else f"{name} has no quotas"
-
-
 _QUOTAS = Table(
     {
         "QUOTA": "name",
         "USED": lambda item, _: "not counted" if item["used"] is None else item["used"],
         "LIMIT": "limit",
     }
+)
+QUOTAS = Lines(
+    (
+        _if("items", "quotas of {tenant_id}"),
+        _if("items", _QUOTAS),
+        _if("items", "{tenant_id} has no quotas", has=False),
+    )
 )
 
 # Undelivered inputs, notifications, changes, grants and the caller.
@@ -769,9 +784,9 @@ _NOTIFICATION = Facts(
 )
 
 
-def notification(item: Json, now: datetime) -> str:
-    """Return a notification in full."""
-    return "\n".join([_NOTIFICATION(item, now), "", *map(plain, item["text"].rstrip().split("\n"))])
+NOTIFICATION = Lines(
+    (_NOTIFICATION, "", lambda item, _: "\n".join(map(plain, item["text"].rstrip().split("\n"))))
+)
 
 
 def preferences(chosen: Json, now: datetime) -> str:
