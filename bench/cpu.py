@@ -21,13 +21,13 @@ from bench.result import Result, ratio_at_most
 from bench.stand import CALLER, TENANT
 from bench.stubs import serving, stubbed_client
 from duetime import Payload, Scheduler
-from duetime.ports.at_once import in_threads
 from duetime.aws.clients import PATIENT
 from duetime.aws.conditions import ROW_IS_ABSENT
 from duetime.aws.direct_puts import direct_puts
 from duetime.aws.items import to_item
 from duetime.aws.store import DynamoStore
 from duetime.clock import SystemClock
+from duetime.ports.at_once import in_threads
 from duetime.settings import Settings
 from tests.dynamodb_local import CREDENTIALS
 

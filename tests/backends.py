@@ -17,7 +17,7 @@ def backends(store=None, *, clock=None, settings=None, sends=None, **given):
     if sends is not None:
         given |= {"queues": sends, "routes": sends}
     if "jobs" not in given:
-        given["jobs"] = MemoryJobStore(store)
+        given["jobs"] = MemoryJobStore(store if isinstance(store, MemoryStore) else MemoryStore())
     others = {
         "queues": MemoryQueues(clock, settings.made.queue_visibility),
         "timers": MemoryTimers(),

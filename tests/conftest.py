@@ -28,6 +28,12 @@ botocore.session.create_loader = functools.cache(botocore.session.create_loader)
 
 
 @pytest.fixture
+def wide_terminal(monkeypatch):
+    """A terminal that is wide enough for each row of a table on one line."""
+    monkeypatch.setenv("COLUMNS", "300")
+
+
+@pytest.fixture
 def mocked_aws(monkeypatch):
     """An empty account on moto, with credentials and a region in the environment."""
     credentials = {

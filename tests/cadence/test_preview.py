@@ -10,6 +10,8 @@ import pytest
 from duetime.cadence import cron, local_occurrences
 from duetime.cli import main
 
+pytestmark = pytest.mark.usefixtures("wide_terminal")
+
 
 @pytest.fixture
 def duetime(capsys):

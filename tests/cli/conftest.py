@@ -91,6 +91,11 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+@pytest.fixture(autouse=True)
+def _wide(wide_terminal):
+    """Most tests read rows of tables; `test_widths` has narrow ones."""
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _one_parser():
     """Build the parser of the command line once: most commands take less time than that."""
@@ -104,8 +109,7 @@ def _one_parser():
 def _short_pauses():
     """Look again after a tenth of a second: what these tests wait for takes no longer."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("batches", "staged", "undelivered", "watch"):
-            patch.setattr(import_module(f"duetime.cli.{name}"), "PAUSE", timedelta(seconds=0.1))
+        patch.setattr(import_module("duetime.cli.output"), "PAUSE", timedelta(seconds=0.1))
         yield
 
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.cli.action_text import progress
+from duetime.cli.views import progress
 from duetime.clock import SystemClock
 from duetime.model.hand_over import Approval, HandedOver
 from tests.cli.handed_over import hand_over_one

@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from duetime.actions.order import Order
-from duetime.cli.batches import _completed
+from duetime.cli.client import Answer
+from duetime.cli.many import completed
 from duetime.clock import SystemClock
 from duetime.scheduler import Scheduler
 from tests.cli.conftest import Doomed, Remark
@@ -88,8 +89,8 @@ class Answers:
     def __init__(self, *batches):
         self.batches, self.waits = list(batches), 0
 
-    def ask(self, *_path):
-        return self.batches[min(self.waits, len(self.batches) - 1)]
+    def call(self, _operation, _given):
+        return Answer(200, self.batches[min(self.waits, len(self.batches) - 1)], None)
 
     def now(self):
         return SystemClock().now()
@@ -104,7 +105,7 @@ def test_the_progress_is_printed_until_two_reads_in_a_row_find_the_batch_complet
     answers = Answers(
         *({"state": state, "counted_at": at, "left": left, "size": 3} for state, at, left in states)
     )
-    assert _completed(answers, NAME, answers) == answers.batches[-1]
+    assert completed(answers, NAME, answers) == answers.batches[-1]
     assert answers.waits == len(states)
     lines = capsys.readouterr().err.splitlines()
     assert lines == ["not counted yet", *(f"{left} of 3 left" for left in (2, 1, 0, 1, 0))]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from duetime.cli.job_text import LIST, in_full
+from duetime.cli.views import JOB, JOBS
 from tests.cli.jobs import NIGHTLY, REPORT
 
 
@@ -25,7 +25,7 @@ def test_a_job_without_statistics_shows_its_latest_run(duetime):
     assert job["recent_runs"] == []
     now = datetime(2026, 3, 1, 12, tzinfo=UTC)
     run = {"status": "executed", "started_at": "2026-03-01T11:59:00Z", "nominal_at": "2026-03-01T11:00:00Z"}
-    shown = [LIST([job | {"last_run": None, "recent_runs": runs}], now) for runs in ([run], [])]
+    shown = [JOBS([job | {"last_run": None, "recent_runs": runs}], now) for runs in ([run], [])]
     assert "executed 60 s ago" in shown[0]
     assert " -  " in shown[1]
 
@@ -43,8 +43,8 @@ def test_a_job_is_shown_with_its_price(duetime, dollars, runs, shown):
     assert job["dollars_per_month"] > 0
     priced = job | {"dollars_per_month": dollars, "runs_per_day": runs}
     now = datetime(2026, 3, 1, 12, tzinfo=UTC)
-    assert f"  {shown}\n" in in_full(priced, now)
-    assert "price" not in in_full(priced | {"dollars_per_month": None}, now)
+    assert f"  {shown}\n" in JOB(priced, now)
+    assert "price" not in JOB(priced | {"dollars_per_month": None}, now)
 
 
 def test_the_next_page_is_a_command(duetime):

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from duetime.cli.arguments import CHANNELS
-from duetime.cli.texts import NOTIFICATION_KINDS
+from duetime.cli.views import NOTIFICATION_KINDS
 from duetime.ids import TenantId
 from duetime.model.notification import Channel, NotificationKind
 from duetime.notifications.mail.samples import sample

@@ -13,8 +13,7 @@ from duetime.aws import clients
 from duetime.aws.account import Account
 from duetime.aws.sessions import default_session
 from duetime.cli import main
-from duetime.cli.assembly import read_assembly
-from duetime.cli.preflight import findings
+from duetime.cli.preflight import findings, read_assembly
 
 REGION, ACCOUNT = "eu-west-1", "123456789012"
 ROLE = "arn:${AWS::Partition}:iam::${AWS::AccountId}:role/cdk-%s-role-${AWS::AccountId}-${AWS::Region}"

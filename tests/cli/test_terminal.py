@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from duetime.cli.terminal import ProgressBar
+from duetime.cli.output import ProgressBar
 
 LINES = 60
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from duetime.cli.client import Client
-from duetime.cli.texts import UNDELIVERED_KINDS
-from duetime.cli.undelivered import follow_redrives
+from duetime.cli.many import redriven
+from duetime.cli.views import UNDELIVERED_KINDS
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime_contract.specimens import EXPIRY, NOON
@@ -134,7 +134,7 @@ def test_a_watched_redrive_ends_once_each_is_gone_or_came_back(undelivered, port
         ports.store.remove(gone)
         ports.store.keep(replace(back, reason="redriven in vain"), expires_at=EXPIRY)
 
-    ended = {item["id"]: latest for item, latest in follow_redrives(client, items, _Handles(handle))}
+    ended = {item["id"]: latest for item, latest in redriven(client, items, _Handles(handle))}
     assert ended[gone.id] is None
     assert ended[back.id]["reason"] == "redriven in vain"
     assert capsys.readouterr().err == "2 not done yet\n"

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from duetime.cli.arguments import instant
-from duetime.cli.tables import coloured, plain_lines, table
-from duetime.cli.times import both, duration, local, relative
+from duetime.cli.tables import both, coloured, duration, local, plain_lines, relative, table
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

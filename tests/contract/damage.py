@@ -26,7 +26,7 @@ from tests.api.conftest import OPERATOR, Client, sample_event
 KEYS = ("pk", "sk")
 NEWER = {"format": {"N": "99"}, "invented": {"M": {"by": {"S": "a later version"}}}}
 OTHER_TYPE = {"S": {"N": "7"}, "N": {"S": "seven"}, "BOOL": {"S": "yes"}}
-CONTEXT = SimpleNamespace(get_remaining_time_in_millis=lambda: 60_000, aws_request_id="request-1")
+CONTEXT = SimpleNamespace(get_remaining_time_in_millis=lambda: 900_000, aws_request_id="request-1")
 
 LATE = timedelta(hours=1)
 

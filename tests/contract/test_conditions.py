@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from duetime import instant
 from duetime.aws import conditions, damaged_leases
 from duetime.aws.conditions import swap
 from duetime.aws.faults import ConditionFailed, TransactionFailed
 from duetime.aws.items import checkpoint_entry, to_epoch, to_item, to_payload_item
-from duetime.aws.job_items import at, holder, job_key, to_state
+from duetime.aws.job_items import holder, job_key
 from duetime.aws.keyed_items import DynamoItems
 from duetime.aws.keyed_items import stored as stored_item
 from duetime.aws.keys import Item, payload_key
@@ -59,6 +60,7 @@ from duetime_contract.specimens import (
     terms,
 )
 from tests.contract.changes_of_rows import update_of
+from tests.stored_jobs import to_state
 
 STORE = MemoryStore()
 GONE = {"pk": None}
@@ -76,6 +78,10 @@ class Table:
     item: Item
     accepts: tuple[Item, ...] = ()
     rejects: tuple[Item, ...] = ()
+
+
+def at(when):
+    return {"S": instant.text(when)}
 
 
 def statuses(*but):

@@ -11,7 +11,6 @@ import pytest
 from moto import mock_aws
 
 from duetime.aws.items import from_item, to_item
-from duetime.aws.job_items import to_definition, to_state
 from duetime.aws.messages import to_json
 from duetime.errors import UnreadableRow
 from duetime.ids import SYSTEM_TENANT, job_name, new_action_id
@@ -25,6 +24,7 @@ from tests.contract import damage
 from tests.contract.conftest import LOCAL, MOTO
 from tests.contract.damage import Deployment, damages, put
 from tests.hostile.attributes import FILLED
+from tests.stored_jobs import to_definition, to_state
 
 HEALTHY = JobRef(SYSTEM_TENANT, job_name("healthy-nightly"))
 KEYED = {"concurrency_key": "customer:42", "concurrency_limit": 9_999}

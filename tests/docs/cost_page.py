@@ -9,6 +9,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from unittest.mock import patch
 
 from duetime.cli import main
 
@@ -44,7 +45,7 @@ def _total(words, amount):
 
 def _printed(words):
     out = io.StringIO()
-    with contextlib.redirect_stdout(out):
+    with contextlib.redirect_stdout(out), patch.dict("os.environ", COLUMNS="300"):
         assert main(words) == 0
     return out.getvalue()
 

@@ -3,8 +3,6 @@
 from dataclasses import fields, replace
 
 from duetime.aws.items import to_item, to_payload_item
-from duetime.aws.job_history_items import to_replaced, to_span
-from duetime.aws.job_items import to_definition, to_state
 from duetime.ids import TenantId, event_run_id
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Action, Attempt, Ending, SkipReason, Status
@@ -14,9 +12,11 @@ from duetime.model.job import Job, JobSpan, SpanKind, current_definition
 from duetime.model.run_stats import RunStats
 from duetime.ports.action_keys import DEBOUNCE_KEY, IDEMPOTENCY_KEY
 from duetime.ports.batches import batch_put
+from duetime.ports.job_history import put_ended, put_span
 from duetime.ports.slots import SLOTS, TAIL
 from duetime_contract.job_specimens import OPERATED, nightly
 from duetime_contract.specimens import ACME, EXPIRY, NOON, POLICY, fresh
+from tests.stored_jobs import item_of, to_definition, to_state
 
 KEYS = {"pk", "sk"}
 ATTEMPT = Attempt(NOON, NOON, "worker-1", NOON, Ending.FAILED, "it failed")
@@ -166,8 +166,8 @@ def of_jobs() -> set[str]:
     span = JobSpan(kind=SpanKind.PAUSED, start=NOON, end=EXPIRY, by="ann", reason="audit")
     replaced = replace(current_definition(filled), until=EXPIRY, by="ann")
     items = (
-        *(to_state(filled), to_definition(filled), to_span(filled.ref, span)),
-        to_replaced(filled.ref, replaced, NOON),
+        *(to_state(filled), to_definition(filled), item_of(put_span(filled.ref, span))),
+        item_of(put_ended(filled.ref, replaced, NOON)),
     )
     return {name for item in items for name in item} - KEYS
 

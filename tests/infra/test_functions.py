@@ -6,8 +6,7 @@ from datetime import timedelta
 import pytest
 
 from duetime.cdk import Deployment, Handlers
-from duetime.cli.assembly import SynthesisedStack
-from duetime.cli.preflight import KEPT_FREE, NEW_ACCOUNT
+from duetime.cli.preflight import KEPT_FREE, NEW_ACCOUNT, SynthesisedStack
 from duetime.settings import Settings
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, made_with, stack, synth, text
 

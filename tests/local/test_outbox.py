@@ -21,6 +21,8 @@ from tests.local.conftest import SHORT
 from tests.local.test_notifications_on_the_local_cloud import FAILED, TO, app_of, fail, sent
 from tests.local.test_one_port import request
 
+pytestmark = pytest.mark.usefixtures("wide_terminal")
+
 
 @pytest.fixture
 def outbox():

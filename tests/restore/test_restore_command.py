@@ -11,6 +11,8 @@ from duetime import Status
 from duetime.cli import main
 from tests.restore.story import Story
 
+pytestmark = pytest.mark.usefixtures("wide_terminal")
+
 
 @pytest.fixture
 def duetime(capsys):

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 from math import inf
 from unittest.mock import patch
 
-from duetime import ids
+from duetime import ids, instant
 from duetime.jobs.claim_policy import Proceed, Skip, Wait
 from duetime.jobs.plan import Plan
 from duetime.memory.jobs import MemoryJobStore
@@ -92,7 +92,7 @@ class JobRecorder:
     def _seen(self):
         """Return the job and its rows as they are now."""
         memory = self.life.cloud.memory
-        job = next((job for ref, job in memory.job_store.by_ref.items() if ref.name == JOB), None)
+        job = next((job for job in memory.job_store._jobs() if job.name == JOB), None)
         rows = {run_of(row.id): self._row_seen(row) for row in memory.store.rows() if row.job == JOB}
         return job and self._job_seen(job), rows
 
@@ -137,8 +137,9 @@ class JobRecorder:
         return name == JOB and store in {self.life.cloud.memory.job_store, self.life.cloud.memory.store}
 
     def _spans(self):
-        by_ref = self.life.cloud.memory.job_store.spans_by_ref
-        return {span for ref, spans in by_ref.items() if ref.name == JOB for span in spans}
+        jobs = self.life.cloud.memory.job_store
+        refs = [job.ref for job in jobs._jobs() if job.name == JOB]
+        return {span for ref in refs for span in jobs.spans(ref, instant.EARLIEST, instant.LATEST)}
 
     def _as_read(self, job):
         """Return after how many writes the job was last as this one, which a process has read."""

@@ -40,6 +40,8 @@ from tests.standby.regions import (
     replicate,
 )
 
+pytestmark = pytest.mark.usefixtures("wide_terminal")
+
 __all__ = ["in_region"]
 MINUTE = timedelta(minutes=1)
 FIRST_FAILOVER = ("--to", FIRST, "--regions-table", REGIONS_TABLE, "--yes", "--json")

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from duetime.aws.items import to_item
-from duetime.aws.job_items import to_definition, to_state
 from duetime.clock import SystemClock
 from duetime.model.action import Ending, SkipReason, Status
+from tests.stored_jobs import to_definition, to_state
 from tests.supply.project import ROOT
 
 FOLDER = ROOT / "tests/supply/golden"

@@ -30,7 +30,7 @@ from duetime.testing import WorkerDied
 app = App()
 runs: list[str] = []
 CLOCK = SystemClock()
-CONTEXT = SimpleNamespace(get_remaining_time_in_millis=lambda: 60_000, aws_request_id="request-1")
+CONTEXT = SimpleNamespace(get_remaining_time_in_millis=lambda: 900_000, aws_request_id="request-1")
 is_reader = sys.argv[1] == "read"
 
 

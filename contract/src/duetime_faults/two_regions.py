@@ -18,10 +18,10 @@ from duetime.memory.store import OnCommit
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.active_region import ActiveRegion, epoch_of
 from duetime.model.change import Change
-from duetime.model.job import Job, JobRef
 from duetime.ports.batches import BATCH
+from duetime.ports.job_state import CURRENT, DEFINITION, STATE
 from duetime.ports.jobs import JobPorts
-from duetime.ports.keyed_items import Fields, Key
+from duetime.ports.keyed_items import Key
 from duetime.ports.work_pauses import FAILURES, PAUSE
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
@@ -37,6 +37,8 @@ from duetime_faults.shared_region import MemoryActiveRegions, SharedRegionItem
 FIRST, SECOND = "eu-central-1", "eu-west-1"
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _OPERATOR = "operator"
+OF_BATCHES = BATCH.partition.rpartition("}")[2]
+"""Batches do not replicate here."""
 
 
 class RegionalCloud(FaultyCloud):
@@ -66,16 +68,19 @@ class RegionalCloud(FaultyCloud):
 
     def replicated(self) -> dict[str, ReplicatedItems]:
         """Return the items that replicate, by kind."""
-        store, jobs = self.store, self.job_store
-        pauses, failures = (self.items.partitions[kind.partition] for kind in (PAUSE, FAILURES))
+        store, jobs = self.store, self.job_store.items
+        shared = {PAUSE.partition, FAILURES.partition}
         maps: dict[str, tuple[MutableMapping[Any, Any], Callable[[Any, Any], None]]] = {
             "row": (store.table.by_ref, self._apply_row),
-            "item": (beside_rows := BesideRows(store.items), beside_rows.__setitem__),
-            "pause": (pauses, pauses.__setitem__),
-            "failures": (failures, failures.__setitem__),
-            "job": (jobs.by_ref, self._apply_job),
-            "versions": (jobs.versions_by_ref, partial(_merge, jobs.versions_by_ref)),
-            "spans": (jobs.spans_by_ref, partial(_merge, jobs.spans_by_ref)),
+            **{
+                name: (view, view.__setitem__)
+                for name, view in (
+                    ("item", ItemsBut(store.items, lambda key: key.partition.endswith(OF_BATCHES))),
+                    ("switch", ItemsBut(self.items, lambda key: key.partition not in shared)),
+                    ("job", JobItems(jobs)),
+                    ("history", ItemsBut(jobs, lambda key: key.sort.startswith(CURRENT))),
+                )
+            },
         }
         return {kind: ReplicatedItems(items, apply) for kind, (items, apply) in maps.items()}
 
@@ -86,9 +91,6 @@ class RegionalCloud(FaultyCloud):
         finally:
             self._is_replica = False
 
-    def _apply_job(self, ref: JobRef, job: Job) -> None:
-        self.job_store.by_ref[ref] = job
-
     def live_runs(self) -> Iterator[Action]:
         """Yield the rows whose lease is live by the clock of a worker in this region."""
         return (
@@ -98,33 +100,44 @@ class RegionalCloud(FaultyCloud):
         )
 
 
-class BesideRows(MutableMapping[Key, Fields]):
-    """The items beside a region's rows, by key: keys, slots and counters. Batches do not replicate here."""
+class ItemsBut(MutableMapping[Key, Any]):
+    """The items of a table that replicate each by itself, by key; all but some."""
 
-    def __init__(self, items: MemoryItems) -> None:
-        self._partitions = items.partitions
+    def __init__(self, items: MemoryItems, is_left_out: Callable[[Key], bool]) -> None:
+        self._items, self._is_left_out = items, is_left_out
 
-    def __getitem__(self, key: Key) -> Fields:
-        return self._partitions[key.partition][key.sort]
+    def __getitem__(self, key: Key) -> Any:
+        if (item := self._items.item_at(key)) is None:
+            raise KeyError(key)
+        return item
 
-    def __setitem__(self, key: Key, item: Fields) -> None:
-        self._partitions[key.partition][key.sort] = item
+    def __setitem__(self, key: Key, item: Any) -> None:
+        self._items.replace(key, item)
 
     def __delitem__(self, key: Key) -> None:
-        del self._partitions[key.partition][key.sort]
+        self._items.replace(key, None)
 
     def __iter__(self) -> Iterator[Key]:
-        of_batches = BATCH.partition.rpartition("}")[2]
-        for partition, items in self._partitions.items():
-            if not partition.endswith(of_batches):
-                yield from (Key(partition, sort) for sort in items)
+        keys = (Key(place, sort) for place, part in self._items.partitions.items() for sort in part.items)
+        return (key for key in keys if not self._is_left_out(key))
 
     def __len__(self) -> int:
-        return len(list(iter(self)))
+        return len([*self])
 
 
-def _merge(items: dict[Any, Any], key: Any, value: dict[Any, Any]) -> None:
-    items.setdefault(key, {}).update(value)
+class JobItems(ItemsBut):
+    """State and definition of each job, by the key of the state: they replicate at once."""
+
+    def __init__(self, items: MemoryItems) -> None:
+        super().__init__(items, lambda key: key.sort != STATE)
+
+    def __getitem__(self, key: Key) -> Any:
+        return super().__getitem__(key), self._items.item_at(key._replace(sort=DEFINITION))
+
+    def __setitem__(self, key: Key, item: Any) -> None:
+        state, definition = item
+        self._items.replace(key, state)
+        self._items.replace(key._replace(sort=DEFINITION), definition)
 
 
 class TwoRegions:

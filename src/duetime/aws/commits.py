@@ -15,7 +15,7 @@ from typing import Any
 
 from duetime.aws.conditions import swap
 from duetime.aws.dynamodb import Client
-from duetime.aws.faults import COMMIT, Cures, TransactionCancelled, TransactionFailed, translate_errors
+from duetime.aws.faults import COMMIT, Cures, TransactionFailed, translate_errors
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, row_key
 from duetime.aws.transactions import Entry, retry_on_conflict, update, write
@@ -24,7 +24,7 @@ from duetime.model import transition
 from duetime.model.action import Action, Status
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.swap import settleable
-from duetime.ports.keyed_items import pause
+from duetime.ports.keyed_items import Cancelled, pause
 
 CONDITION_FAILED = "ConditionalCheckFailed"
 _RIGHTS = {
@@ -91,13 +91,13 @@ def commit(client: Client, transaction: CommitTransaction) -> SettleResult:
             partial(
                 retry_on_conflict,
                 partial(_send, client, request, partial(_cures, client, transaction)),
-                TransactionCancelled,
+                Cancelled,
             )
         )
     except TransactionFailed as failed:
         reasons = dict.fromkeys(failed.failed, CONDITION_FAILED)
         return _result_of_rejection(client, transaction, reasons, failed.failed)
-    except TransactionCancelled as cancelled:
+    except Cancelled as cancelled:
         return _result_of_rejection(client, transaction, cancelled.codes, {})
     except BackendUnavailable:
         result = transaction.result(_row(client, transaction))
@@ -142,7 +142,7 @@ def _send_with_retry(send: Callable[[], None]) -> None:
     for attempt in range(_SENDS):
         try:
             send()
-        except TransactionCancelled:
+        except Cancelled:
             raise  # DynamoDB has responded
         except BackendUnavailable:
             if attempt == _SENDS - 1:

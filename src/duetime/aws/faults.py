@@ -16,7 +16,7 @@ from botocore.exceptions import (
 
 from duetime.aws.keys import Item
 from duetime.errors import BackendMisconfigured, BackendUnavailable
-from duetime.ports.keyed_items import Conflict
+from duetime.ports.keyed_items import Cancelled, Conflict
 
 Cures = Callable[[], Mapping[str, str]]
 """Returns a caller's own remedies by error code."""
@@ -78,21 +78,6 @@ class TransactionFailed(Exception):
     def __init__(self, failed: Mapping[int, Item | None], *, was_repeated: bool = False) -> None:
         self.failed, self.was_repeated = failed, was_repeated
         super().__init__("a condition of a transaction did not hold")
-
-
-class TransactionCancelled(Conflict):
-    """A transaction was cancelled for a temporary reason. Nothing changed, and a repeat is allowed.
-
-    `codes` has the reasons of entries by their position; it is empty for a single write.
-    """
-
-    def __init__(self, service: str, reason: str, codes: Mapping[int, str] | None = None) -> None:
-        self.codes = codes or {}
-        super().__init__(service, reason)
-
-
-class TransactionConflict(TransactionCancelled):
-    """Another transaction was writing the same item. Nothing changed, and an immediate repeat is allowed."""
 
 
 def code_of(error: ClientError) -> str:
@@ -199,7 +184,7 @@ def _of_reasons(service: str, error: ClientError) -> Exception:
     if code in _CURES:
         return _of_refusal(service, code, str(error))
     passing = {place: code for place, code in enumerate(codes) if code != "None"}
-    return (TransactionConflict if code == _CONFLICT else TransactionCancelled)(service, str(error), passing)
+    return (Conflict if code == _CONFLICT else Cancelled)(service, str(error), passing)
 
 
 _REASONS = {"ValidationError": "ValidationException", "TransactionConflict": _CONFLICT}
@@ -211,4 +196,4 @@ def _of_refusal(service: str, code: str, reason: str) -> BackendMisconfigured | 
     cure = _CURES.get(f"{service} {code}") or _CURES.get(code)
     if cure is not None:
         return BackendMisconfigured(service, reason, cure)
-    return TransactionConflict(service, reason) if code == _CONFLICT else BackendUnavailable(service, reason)
+    return Conflict(service, reason) if code == _CONFLICT else BackendUnavailable(service, reason)

@@ -1,262 +1,139 @@
-"""Jobs in DynamoDB. A write of a job and one of its actions is one transaction."""
+"""Jobs in DynamoDB, and their queries: a tenant's by name, all tenants' by their next maintenance."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
-from typing import Any
 
-from duetime.aws.commits import CONDITION_FAILED
-from duetime.aws.conditions import ROW_IS_ABSENT, Update, swap
-from duetime.aws.damaged_leases import still_dead
-from duetime.aws.dynamodb import SERVICE, Client
-from duetime.aws.faults import TransactionCancelled, TransactionConflict, TransactionFailed
-from duetime.aws.items import from_item
-from duetime.aws.job_history_items import to_replaced, to_report, to_span
-from duetime.aws.job_items import to_definition, to_state
-from duetime.aws.job_queries import JobQueries
-from duetime.aws.keyed_items import DynamoItems, stored
-from duetime.aws.keys import Item, row_key
+from duetime import instant
+from duetime.aws import unreadable_items
+from duetime.aws.dynamodb import Client, DynamoTable, cursor_parts
+from duetime.aws.job_items import job_key, job_ref_of
+from duetime.aws.keyed_items import DynamoItems, ItemFields
+from duetime.aws.keys import Item
+from duetime.aws.row_entries import RowEntries
 from duetime.aws.store import DynamoStore
-from duetime.aws.transactions import Entry, put, retry_on_conflict, update, write
-from duetime.errors import BackendUnavailable, CommitRejected, DuetimeError
-from duetime.model import transition
-from duetime.model.action import Action, ActionRef
-from duetime.model.deadline_report import DeadlineReport
-from duetime.model.job import Job, JobRef, JobSpan, replaced_definition
-from duetime.model.lease import Rejected, Settlement, SettleResult
-from duetime.model.run_stats import EndedRun
-from duetime.model.swap import PENDING_AS_READ, claimable, settleable
-from duetime.ports import job_state
-from duetime.ports.backfills import Backfills
-from duetime.ports.delegate import delegate
-from duetime.ports.job_state import JOB
-from duetime.ports.jobs import JobRunClaim, LockRequirement
-from duetime.ports.keyed_items import Fields, Write
-from duetime.ports.row_writes import RowStillDead
+from duetime.aws.tables import JOB_NAMES, MAINTENANCE
+from duetime.errors import InvalidCursor, UnreadableRow
+from duetime.ids import SHARDS, TenantId
+from duetime.model.backfill import BackfillRef
+from duetime.model.job import MAINTENANCE_SHARDS, Job, JobRef
+from duetime.ports.backfills import PREFIX, ref_of
+from duetime.ports.job_state import CURRENT, DEFINITION, JOB, STATE
+from duetime.ports.job_store import Jobs, is_consistent, to_job
+from duetime.ports.jobs import JobPage
+from duetime.ports.keyed_items import Fields
 
-_FIRST = 0
-"""The position of the deciding entry in a transaction: the action's row, or else the job's state."""
+_JOBS_AT_ONCE = 50
+_SHARDS = tuple(SHARDS[:MAINTENANCE_SHARDS])
 
 
-class DynamoJobStore:
+class DynamoJobStore(Jobs):
     """The jobs table, and the rows of the actions table that change together with a job.
 
     See `duetime.ports.jobs.JobStore`.
     """
 
     def __init__(self, client: Client, actions_table: str, jobs_table: str, *, due_shards: int) -> None:
-        self._client, self._table, self._items = client, jobs_table, DynamoItems(client, jobs_table)
-        self._queries = JobQueries(client, jobs_table)
-        self._backfills = Backfills(self._items)
-        self._actions_table = actions_table
-        self._actions = DynamoStore(client, actions_table, due_shards=due_shards)
+        items = DynamoItems(client, jobs_table, RowEntries(client, actions_table))
+        super().__init__(items, DynamoStore(client, actions_table, due_shards=due_shards))
+        self._table = DynamoTable(client, jobs_table)
 
-    get = delegate("_queries", JobQueries.get)
-    list = delegate("_queries", JobQueries.list)
-    due_for_maintenance = delegate("_queries", JobQueries.due_for_maintenance)
-    versions = delegate("_queries", JobQueries.versions)
-    definitions = delegate("_queries", JobQueries.definitions)
-    spans = delegate("_queries", JobQueries.spans)
-    reports = delegate("_queries", JobQueries.reports)
+    def get(self, ref: JobRef) -> Job | None:
+        return self._noted(ref, lambda: self._current(ref, CURRENT + "~"))
 
-    begin_backfill = delegate("_backfills", Backfills.begin_backfill)
-    find_backfill = delegate("_backfills", Backfills.find_backfill)
-    backfills = delegate("_backfills", Backfills.backfills)
-    change_backfill = delegate("_backfills", Backfills.change_backfill)
+    def list(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> JobPage:
+        answer = self._table.query(
+            IndexName=JOB_NAMES.name,
+            KeyConditionExpression="tenant = :tenant AND #name > :after",
+            ExpressionAttributeNames={"#name": "name"},
+            ExpressionAttributeValues={":tenant": {"S": tenant_id}, ":after": {"S": cursor or " "}},
+            Limit=limit,
+        )
+        refs = [job_ref_of(entry) for entry in answer["Items"]]
+        own = [ref for ref in refs if ref.tenant_id == tenant_id]
+        jobs = tuple(job for job in self._jobs(own) if job is not None)
+        more = "LastEvaluatedKey" in answer
+        return JobPage(jobs, refs[-1].name if more and refs else None)
 
-    def add(self, job: Job) -> bool:
-        state = put(self._table, to_state(job), ConditionExpression=ROW_IS_ABSENT)
-        try:
-            self._write([state, put(self._table, to_definition(job))])
-        except TransactionFailed:
-            return False
-        return True
+    def due_for_maintenance(
+        self, until: datetime, *, limit: int, cursor: str | None
+    ) -> tuple[Sequence[JobRef | BackfillRef], str | None]:
+        shard, start = _maintenance_start(cursor)
+        refs: list[JobRef | BackfillRef] = []
+        while shard < len(_SHARDS):
+            answer = self._table.query(
+                IndexName=MAINTENANCE.name,
+                KeyConditionExpression="maintenance_shard = :shard AND maintain_at <= :until",
+                ExpressionAttributeValues={
+                    ":shard": {"S": _SHARDS[shard]},
+                    ":until": {"S": instant.text(until)},
+                },
+                Limit=limit - len(refs),
+                **start,
+            )
+            refs += [_due_ref_of(entry) for entry in answer["Items"]]
+            last: Item | None = answer.get("LastEvaluatedKey")
+            if last is None:
+                shard, start = shard + 1, {}
+            else:
+                start = {"ExclusiveStartKey": last}
+            if len(refs) >= limit:
+                break
+        return refs, None if shard == len(_SHARDS) else _maintenance_cursor(shard, start)
 
-    def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
-        change = job_state.change(old, new)
-        try:
-            self._write([self._items.entry(change), *self._defined(old, new), *self._spans(old.ref, spans)])
-        except TransactionFailed as failed:
-            return failed.failed.get(_FIRST) is not None and self._was_mine(new, change, failed)
-        return True
+    def _jobs(self, refs: Sequence[JobRef]) -> Iterator[Job | None]:
+        """Yield the jobs in the order of `refs`, by consistent reads.
 
-    def _defined(self, old: Job, new: Job) -> Iterator[Entry]:
-        if (new.definition, new.version) != (old.definition, old.version):
-            yield put(self._table, to_definition(replace(new, revision=old.revision + 1)))
-        if ended := replaced_definition(old, new):
-            yield put(self._table, to_replaced(old.ref, ended, old.since))
-
-    def _was_mine(self, new: Job, change: Write, failed: TransactionFailed) -> bool:
-        """Return whether the job is as this change leaves it.
-
-        Raises:
-            BackendUnavailable: it is not, but an earlier copy of the request may have changed it before. If
-                the caller read the job again and repeated the change, it would undo the later one.
+        Note an unreadable job and yield None.
         """
-        job = self.get(new.ref)
-        was_mine = job is not None and job_state.is_changed(job, new, change)
-        if failed.was_repeated and not was_mine:
-            reason = f"job {new.name} has changed since this change was first sent; read it, then repeat"
-            raise BackendUnavailable(SERVICE, reason)
-        return was_mine
+        for first in range(0, len(refs), _JOBS_AT_ONCE):
+            some = refs[first : first + _JOBS_AT_ONCE]
+            keys = [job_key(ref, name) for ref in some for name in (STATE, DEFINITION)]
+            found: Mapping[JobRef, dict[str, Fields]] = defaultdict(dict)
+            for item in self._table.get_many(keys):
+                found[job_ref_of(item)][item["sk"]["S"]] = ItemFields(JOB, item)
+            for ref in some:
+                yield self._readable(ref, found[ref])
 
-    def move_cursor(
-        self, job: Job, cursor: datetime, maintain_at: datetime, *, missed: Sequence[JobSpan] = ()
-    ) -> bool:
-        move = job_state.move_cursor(job, cursor, maintain_at)
+    def _readable(self, ref: JobRef, found: Mapping[str, Fields]) -> Job | None:
         try:
-            self._write([self._items.entry(move), *self._spans(job.ref, missed)])
-        except TransactionFailed as failed:
-            return _has(failed, job_state.moved(job, move))
-        return True
+            return self._noted(ref, lambda: found) if is_consistent(found) else self.get(ref)
+        except UnreadableRow:
+            return None
 
-    def postpone(self, job: Job, maintain_at: datetime, *, failures: int) -> bool:
+    def _noted(self, ref: JobRef, read: Callable[[], Mapping[str, Fields]]) -> Job | None:
         try:
-            self._write([self._items.entry(job_state.postpone(job, maintain_at, failures))])
-        except TransactionFailed:
-            return False
-        return True
-
-    def report(self, ref: JobRef, report: DeadlineReport) -> bool:
-        entry = put(self._table, to_report(ref, report), ConditionExpression=ROW_IS_ABSENT)
-        try:
-            self._write([entry])
-        except TransactionFailed:
-            return False
-        return True
-
-    def claim(self, taking: JobRunClaim) -> bool:
-        """Return False after a conflict too; the caller reads the rows again."""
-        try:
-            write(self._client, tuple(self._claim(taking)))
-        except TransactionFailed as failed:
-            return (failed.failed.get(_FIRST) or {}).get("nonce") == {"S": taking.claimed.nonce}
-        except TransactionConflict:
-            return False
-        return True
-
-    def _claim(self, taking: JobRunClaim) -> Iterator[Entry]:
-        yield self._row(taking.row.ref, swap(taking.row, taking.claimed, claimable(taking.row)))
-        if taking.hold is not LockRequirement.NOTHING:
-            yield self._items.entry(job_state.claim(taking))
-        for ref, read in taking.holders.items():
-            yield self._row(ref, still_dead(RowStillDead(ref, read)))
-
-    def wait(self, job: Job, waiting: ActionRef) -> bool:
-        wait = job_state.wait(job, waiting)
-        try:
-            self._write([self._items.entry(wait)])
-        except TransactionFailed as failed:
-            return _has(failed, wait.sets)
-        return True
-
-    def settle(
-        self,
-        claimed: Action,
-        settlement: Settlement,
-        ref: JobRef,
-        ended: EndedRun,
-        *,
-        has_lock: bool = True,
-    ) -> SettleResult:
-        self._actions.payloads.outlive(claimed, settlement.kept_until)
-        settled = transition.settled(claimed, settlement)
-        row = self._row(claimed.ref, swap(claimed, settled, settleable(settlement)))
-        try:
-            self._write([row, self._ending(claimed, ref, ended, has_lock=has_lock)])
-        except TransactionFailed as failed:
-            if _FIRST in failed.failed:
-                item = failed.failed[_FIRST]
-                return settlement.result_in(claimed, from_item(item) if item else None)
-            return self._actions.settle(claimed, settlement)
-        except TransactionCancelled:  # blocked or throttled: nothing is written
-            if has_lock:
-                raise
-            return self._counted(ref, ended, self._actions.settle(claimed, settlement))
-        return SettleResult.SETTLED
-
-    def _ending(self, claimed: Action, ref: JobRef, ended: EndedRun, *, has_lock: bool) -> Entry:
-        """Return the write of the job at the end of a run."""
-        return self._items.entry(job_state.count(ref, ended, claimed.ref if has_lock else None))
-
-    def _counted(self, ref: JobRef, ended: EndedRun, result: SettleResult) -> SettleResult:
-        """Count a run that was settled alone, because other transactions blocked the job."""
-        if result is SettleResult.SETTLED:
-            with suppress(DuetimeError):
-                self.count(ref, ended)
-        return result
-
-    def commit(
-        self,
-        claimed: Action,
-        settlement: Settlement,
-        ref: JobRef,
-        ended: EndedRun,
-        *,
-        entries: Sequence[Mapping[str, Any]],
-        number: int,
-        has_lock: bool = True,
-    ) -> SettleResult:
-        """Commit with an entry that frees the lock, or counts a run without the lock.
-
-        If another action holds the lock, or the job is gone or blocked, commit without the entry.
-        """
-        ending = self._ending(claimed, ref, ended, has_lock=has_lock)
-        commit = partial(self._actions.commit, claimed, settlement, number=number)
-        try:
-            return commit(entries=[*entries, ending])
-        except CommitRejected as refused:
-            if _is_the_locks(refused, len(entries)):
-                return commit(entries=entries)
-            if not has_lock and any(reason.index == len(entries) for reason in refused.reasons):
-                return self._counted(ref, ended, commit(entries=entries))
-            raise CommitRejected(
-                [reason for reason in refused.reasons if reason.index < len(entries)]
-            ) from None
-
-    def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
-        """End the row, and free the lock if the run holds it, or end its waiting for the lock."""
-        if row.attempt and self._end_retry(row, ended, ref):
-            return True
-        if isinstance(self._actions.end_pending(row, ended), Rejected):
-            return False
-        with suppress(TransactionFailed, DuetimeError):  # the next claim finds that it no longer waits
-            self._write([self._items.entry(job_state.stop_waiting(ref, row.ref))])
-        return True
-
-    def _end_retry(self, row: Action, ended: Action, ref: JobRef) -> bool:
-        """End the row and free its lock. Return False if it holds no lock or has changed."""
-        self._actions.payloads.outlive(row, ended.kept_until)
-        end = self._row(row.ref, swap(row, ended, PENDING_AS_READ))
-        try:
-            self._write([end, self._items.entry(job_state.unlock(ref, row.ref))])
-        except TransactionFailed:
-            return False
-        return True
-
-    def count(self, ref: JobRef, ended: EndedRun) -> None:
-        with suppress(TransactionFailed):
-            self._write([self._items.entry(job_state.count(ref, ended))])
-
-    def _write(self, entries: Sequence[Entry]) -> None:
-        retry_on_conflict(partial(write, self._client, entries))
-
-    def _row(self, ref: ActionRef, change: Update) -> Entry:
-        return update(self._actions_table, row_key(ref), change)
-
-    def _spans(self, ref: JobRef, spans: Sequence[JobSpan]) -> Iterator[Entry]:
-        items: dict[str, Item] = {item["sk"]["S"]: item for item in (to_span(ref, span) for span in spans)}
-        return (put(self._table, item) for item in items.values())
+            found = read()
+            return to_job(found) if found else None
+        except UnreadableRow as error:
+            unreadable_items.note("job", job_key(ref, CURRENT), error)
+            raise
 
 
-def _has(failed: TransactionFailed, fields: Fields) -> bool:
-    """Return whether the job's state has these fields."""
-    return stored(JOB, fields).items() <= (failed.failed.get(_FIRST) or {}).items()
+def _due_ref_of(entry: Item) -> JobRef | BackfillRef:
+    is_backfill = entry["sk"]["S"].startswith(PREFIX)
+    return ref_of(entry["pk"]["S"], entry["sk"]["S"]) if is_backfill else job_ref_of(entry)
 
 
-def _is_the_locks(refused: CommitRejected, place: int) -> bool:
-    return any((reason.index, reason.code) == (place, CONDITION_FAILED) for reason in refused.reasons)
+def _maintenance_cursor(shard: int, start: Mapping[str, Item]) -> str:
+    last = start.get("ExclusiveStartKey", {})
+    return json.dumps(
+        [_SHARDS[shard], *(last[name]["S"] for name in ("maintain_at", "pk", "sk") if name in last)]
+    )
+
+
+def _maintenance_start(cursor: str | None) -> tuple[int, dict[str, Item]]:
+    if cursor is None:
+        return 0, {}
+    match cursor_parts(cursor):
+        case [shard] if shard in _SHARDS:
+            return _SHARDS.index(shard), {}
+        case [shard, maintain_at, pk, sk] if shard in _SHARDS:
+            last = {"maintenance_shard": shard, "maintain_at": maintain_at, "pk": pk, "sk": sk}
+            key = {name: {"S": text} for name, text in last.items()}
+            return _SHARDS.index(shard), {"ExclusiveStartKey": key}
+        case _:
+            raise InvalidCursor

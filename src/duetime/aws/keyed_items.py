@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from duetime.aws import unreadable_items
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
-from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
+from duetime.aws.faults import ConditionFailed, TransactionFailed, translate_errors
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item
 from duetime.aws.row_entries import RowEntries
@@ -25,6 +25,7 @@ from duetime.ports.keyed_items import (
     AnyWrite,
     AtMost,
     Below,
+    Cancelled,
     Fields,
     Guard,
     Key,
@@ -116,12 +117,12 @@ class DynamoItems:
     def write(self, *writes: AnyWrite, tries: int = 6, counts_once: bool = False) -> Outcome:
         entries = [self.entry(write) for write in writes]
         if not all(isinstance(write, Write) for write in writes):
-            self._rows.put_payloads(writes)
+            self._rows.prepare(writes)
             entries += self._rows.of_payloads(writes)
         is_one = len(entries) == 1 and "ConditionCheck" not in entries[0]
         send = self._send if is_one and not counts_once else self._transact
         try:
-            written = retry_on_conflict(partial(send, entries), TransactionCancelled, tries=tries)
+            written = retry_on_conflict(partial(send, entries), Cancelled, tries=tries)
         except ConditionFailed as failed:
             rejected, was_repeated = {0: failed.item}, failed.was_repeated
         except TransactionFailed as failed:
@@ -258,22 +259,29 @@ class _Texts:
         if isinstance(test, AtMost | Below):
             return f"{name} {'<' if isinstance(test, Below) else '<='} {self.value(field, test.value)}"
         if isinstance(test, Size):
-            return self._size(name, test.test)
+            return f"attribute_exists({name}) AND {self._size(name, test)}"
         if isinstance(test, Presence):
             return f"attribute_{'not_exists' if test is Presence.UNSET else 'exists'}({name})"
         if isinstance(test, AnyOf):
-            return f"({' OR '.join(self._test(field, one) for one in test.tests)})"
+            texts = (
+                self._size(name, one) if isinstance(one, Size) else self._test(field, one)
+                for one in test.tests
+            )
+            return f"({' OR '.join(texts)})"
         if isinstance(test, Not):
             return f"NOT {self._test(field, test.value)}"
         return f"{name} = {self.value(field, test)}"
 
-    def _size(self, name: str, test: Any) -> str:
-        """Return a test of the number of entries: fewer than a number, not fewer, or as many."""
-        sign, number = "=", test
-        if isinstance(test, Below):
-            sign, number = "<", test.value
-        elif isinstance(test, Not):
-            sign, number = ">=", test.value.value
+    def _size(self, name: str, test: Size) -> str:
+        """Return a test of the number of entries: fewer than a number, not fewer, or as many.
+
+        A field that is absent has no size.
+        """
+        sign, number = "=", test.test
+        if isinstance(number, Below):
+            sign, number = "<", number.value
+        elif isinstance(number, Not):
+            sign, number = ">=", number.value.value
         self._values[f":size{number}"] = {"N": str(number)}
         return f"size({name}) {sign} :size{number}"
 

@@ -35,11 +35,16 @@ class RowEntries:
                 change = conditions.IS_OVER
         return update(self.name, row_key(write.ref), change)
 
-    def put_payloads(self, writes: Iterable[AnyWrite]) -> None:
-        """Store the offloaded payloads of new rows; a large item would cost twice in their transaction."""
+    def prepare(self, writes: Iterable[AnyWrite]) -> None:
+        """Store the offloaded payloads of new rows, and extend those of rows that end.
+
+        A large item would cost twice in the transaction.
+        """
         for write in writes:
             if isinstance(write, RowPut) and write.action.payload_offloaded:
                 self.payloads.put(write.action)
+            elif isinstance(write, RowSwap) and write.changed.status.is_final:
+                self.payloads.outlive(write.read, write.changed.kept_until)
 
     def of_payloads(self, writes: Iterable[AnyWrite]) -> Iterable[Entry]:
         """Yield the entries of the offloaded payloads that change with their rows."""

@@ -9,8 +9,7 @@ from botocore.exceptions import ClientError
 
 from duetime.aws.faults import code_of, translate_errors
 from duetime.aws.items import change_of
-from duetime.aws.job_history_items import from_report, from_span
-from duetime.aws.job_items import REPORT, SPAN, job_ref_of, state_alone
+from duetime.aws.job_items import job_ref_of, state_alone
 from duetime.aws.keyed_items import ItemFields
 from duetime.aws.keys import Item, ref_of
 from duetime.errors import BackendUnavailable, UnreadableRow
@@ -18,6 +17,7 @@ from duetime.events.publish import PublishedFact
 from duetime.model.job_events import BackfillChange, JobChange, ReportKept, SpanKept
 from duetime.ports.access import ENTRY, to_entry
 from duetime.ports.backfills import BACKFILL, PREFIX, to_backfill
+from duetime.ports.job_history import REPORT, REPORTED, SPAN, SPANNED, to_report, to_span
 from duetime.ports.job_state import STATE
 from duetime.ports.keyed_items import UNREADABLE
 from duetime.ports.undelivered import UNDELIVERED, RowRecord, StreamBatch, StreamRecord, to_undelivered
@@ -66,10 +66,10 @@ def _read(old: Item | None, new: Item) -> PublishedFact | None:
 
 def _beside_a_job(old: Item | None, new: Item) -> SpanKept | ReportKept | BackfillChange | None:
     sort_key = new["sk"]["S"]
-    if sort_key.startswith(SPAN):
-        return SpanKept(job_ref_of(new), from_span(new))
-    if sort_key.startswith(REPORT):
-        return ReportKept(job_ref_of(new), from_report(new))
+    if sort_key.startswith(SPANNED):
+        return SpanKept(job_ref_of(new), to_span(ItemFields(SPAN, new)))
+    if sort_key.startswith(REPORTED):
+        return ReportKept(job_ref_of(new), to_report(ItemFields(REPORT, new)))
     if sort_key.startswith(PREFIX):
         before = to_backfill(ItemFields(BACKFILL, old)) if old else None
         return BackfillChange(before, to_backfill(ItemFields(BACKFILL, new)))

@@ -9,14 +9,12 @@ from duetime.aws.conditions import Update
 from duetime.aws.dynamodb import SERVICE, Client
 from duetime.aws.faults import (
     ConditionFailed,
-    TransactionCancelled,
-    TransactionConflict,
     TransactionFailed,
     translate_errors,
 )
 from duetime.aws.keys import Item
 from duetime.clock import Clock
-from duetime.ports.keyed_items import pause
+from duetime.ports.keyed_items import Cancelled, Conflict, pause
 
 T = TypeVar("T")
 
@@ -43,7 +41,7 @@ def write(client: Client, entries: Sequence[Entry]) -> None:
 
     Raises:
         TransactionFailed: a condition did not hold.
-        TransactionConflict: another transaction is writing one of the items.
+        Conflict: another transaction is writing one of the items.
     """
     listed: Any = list(entries)
     try:
@@ -58,7 +56,7 @@ def write(client: Client, entries: Sequence[Entry]) -> None:
 
 def retry_on_conflict(
     call: Callable[[], T],
-    after: type[TransactionCancelled] = TransactionConflict,
+    after: type[Cancelled] = Conflict,
     *,
     clock: Clock | None = None,
     tries: int = _TRIES,
@@ -72,7 +70,7 @@ def retry_on_conflict(
         tries: the number of attempts.
 
     Raises:
-        TransactionConflict: each attempt had one. `after` names a wider class, if there is one.
+        Conflict: each attempt had one. `after` names a wider class, if there is one.
     """
     for attempt in range(tries - 1):
         try:

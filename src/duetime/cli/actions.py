@@ -1,65 +1,66 @@
-"""The commands of actions with work of their own: schedule, show, cancel, redrive, dismiss, end a pause."""
+"""The commands of actions and jobs with work of their own."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
 from duetime._english import counted
-from duetime.cli.action_text import in_full, printable
-from duetime.cli.arguments import FILTERS, due_time_of, fields_of, filters_of, payload_of
+from duetime.cli import views
+from duetime.cli.arguments import fields_of, filters_of, moment, payload_of
 from duetime.cli.client import Client, Json, client_of
 from duetime.cli.commands import scope_of
 from duetime.cli.failures import BadUsage, CommandFailed
-from duetime.cli.many import BulkVerb, change
-from duetime.cli.output import Listing, more, print_content, print_json, print_made
-from duetime.cli.staged import redrive_staged
-from duetime.cli.tables import Table, plain, when
-from duetime.cli.terminal import ProgressBar, print_long
-from duetime.cli.texts import subject
-from duetime.cli.times import both
-from duetime.cli.watch import watch
+from duetime.cli.many import watch
+from duetime.cli.output import (
+    Listing,
+    ProgressBar,
+    last_word,
+    more,
+    print_content,
+    print_either,
+    print_made,
+    print_page,
+)
+from duetime.cli.tables import local, worded
 from duetime.clock import SystemClock
-from duetime.errors import truncate
 from duetime.model.error_pattern import error_pattern
 
 MOST_PAGES = 20
-"""The number of pages that one grouping reads."""
-
-_LONGEST = 100
-"""Characters of an error in a list; `duetime actions show` prints all."""
+"""The number of pages that one grouping reads, and one history: a filtered page may be short or empty."""
 
 # The status for a new action; a repeat returns the first action of its idempotency key.
 _CREATED = 201
 
-# Fields of a new action that are sent if they are given.
-_OPTIONS = (
-    *("correlation_id", "idempotency_key", "idempotency_ttl", "concurrency_key", "concurrency_limit"),
-    *("after", "after_any_end", "after_failure", "debounce_key", "at_most_after", "rate_key", "priority"),
-)
-
 
 def schedule(arguments: argparse.Namespace) -> int:
     """Schedule an action and print its id; with ``--watch`` wait for it."""
-    order = fields_of(arguments, ("type", payload_of, due_time_of, *_OPTIONS))
     client = client_of(arguments)
-    status, action, _ = client.answer("POST", "actions", body=order)
-    due = both(action["due_at"], SystemClock().now())
+    given = {**vars(arguments), **payload_of(arguments)}
+    if arguments.at is None and given["in"] is None:
+        given["in"] = 0
+    status, action, _ = client.call("scheduleAction", given)
     if status == _CREATED:
-        then = f"held until {action['after']} has ended" if action["is_held"] else f"due {due}"
-        line = f"scheduled {action['id']}, {then}"
+        form = "scheduled {id}, due {due_at:when}"
+        if action["is_held"]:
+            form = "scheduled {id}, held until {after} has ended"
     elif action["debounce_key"]:
-        line = f"changed {action['id']}, due {due} (call {action['coalesced'] + 1} of its debounce key)"
+        form = f"changed {{id}}, due {{due_at:when}} (call {action['coalesced'] + 1} of its debounce key)"
     else:
-        line = f"already scheduled (as {action['id']}, {action['status']}), due {due}"
-    return watch_or_print(arguments, client, action, line)
+        form = "already scheduled (as {id}, {status}), due {due_at:when}"
+    return _print_or_watch(arguments, client, action, worded(form, action, SystemClock().now()))
 
 
-def watch_or_print(arguments: argparse.Namespace, client: Client, action: Json, line: str) -> int:
-    """Print a line about a new action, and wait for it with ``--watch``."""
+def trigger(arguments: argparse.Namespace) -> int:
+    """Run one job now."""
+    client = client_of(arguments)
+    run = client.call("triggerJob", {"name": arguments.name, **payload_of(arguments)}).body
+    return _print_or_watch(arguments, client, run, f"triggered {arguments.name}: {run['id']}")
+
+
+def _print_or_watch(arguments: argparse.Namespace, client: Client, action: Json, line: str) -> int:
     if not arguments.watch:
         return print_made(arguments, action, [line], "actions", "show", action["id"])
     if not arguments.json:
@@ -68,147 +69,55 @@ def watch_or_print(arguments: argparse.Namespace, client: Client, action: Json, 
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Show one action in full, with the traceback of its last attempt."""
+    """Show one action in full, with the traceback of its last attempt if that failed."""
     client = client_of(arguments)
-    action = client.ask("GET", "actions", arguments.id)
-    below = "" if arguments.json else _latest_traceback(client, action)
-    return print_content(arguments, action, lambda row, now: f"{in_full(row, now)}{below}")
-
-
-def _latest_traceback(client: Client, action: Json) -> str:
-    """Return the traceback of the action's last attempt if that failed, as text below the action."""
-    runs = action["attempts"]
-    if not runs or runs[-1]["outcome"] not in {"failed", "retry"}:
-        return ""
-    items = client.ask("GET", "actions", action["id"], "tracebacks")["items"]
-    texts = [one["text"] for one in items if one["started_at"] == runs[-1]["started_at"]]
-    return f"\n\n{printable(texts[0])}" if texts else ""
-
-
-def cancel(arguments: argparse.Namespace) -> int:
-    """Cancel actions, or request them to stop."""
-    return change(arguments, _CANCEL, filters_of(arguments))
-
-
-def redrive(arguments: argparse.Namespace) -> int:
-    """Run failed actions again, with ``--all`` every dead letter."""
-    everything = {"status": "failed"} if getattr(arguments, "all", False) else {}
-    filters = filters_of(arguments) or everything
-    if arguments.staged:
-        return redrive_staged(arguments, _REDRIVE, filters)
-    if arguments.stage_wait is not None:
-        raise BadUsage("--stage-wait goes with --staged")
-    return change(arguments, _REDRIVE, filters)
-
-
-def dismiss(arguments: argparse.Namespace) -> int:
-    """Remove some dead letters from the list. They stay failed."""
-    body, arguments.dry_run = {"reason": arguments.reason}, False
-    verb = BulkVerb(
-        "dismiss",
-        "dismissed",
-        lambda client, one: client.ask("POST", "actions", one, "dismiss", body=body),
-        lambda action, _: f"dismissed {action['id']}: {plain(action['dismissed_reason'])}",
-    )
-    return change(arguments, verb, {})
-
-
-def _cancelled(action: Json, _now: datetime) -> str:
-    if action["status"] == "cancelled":
-        return f"cancelled {action['id']}"
-    return f"requested {action['id']} to stop: it is running, and ends when its handler checks"
-
-
-_CANCEL = BulkVerb(
-    "cancel", "cancelled", lambda client, one: client.ask("DELETE", "actions", one), _cancelled
-)
-_REDRIVE = BulkVerb(
-    "redrive",
-    "redriven",
-    lambda client, one: client.ask("POST", "actions", one, "redrive"),
-    lambda action, now: f"redriven {action['id']}, due {both(action['due_at'], now)}",
-)
+    action, below = client.call("getAction", vars(arguments)).body, ""
+    last = action["attempts"][-1] if action["attempts"] else {"outcome": None}
+    if not arguments.json and last["outcome"] in {"failed", "retry"}:
+        items = client.call("listTracebacks", vars(arguments)).body["items"]
+        texts = [one["text"] for one in items if one["started_at"] == last["started_at"]]
+        below = "".join(f"\n\n{views.printable(text)}" for text in texts[:1])
+    return print_content(arguments, action, lambda row, now: f"{views.ACTION(row, now)}{below}")
 
 
 def resume(arguments: argparse.Namespace) -> int:
-    """End all pauses with one scope and name, or the one with an id."""
-    return _end_pauses(arguments, scope_of(arguments), arguments.id)
-
-
-def resume_tenant(arguments: argparse.Namespace) -> int:
-    """End all pauses of one tenant."""
-    return _end_pauses(arguments, {"scope": "tenant", "name": arguments.name})
-
-
-def _end_pauses(arguments: argparse.Namespace, scope: Mapping[str, Any], pause_id: str | None = None) -> int:
+    """End all pauses with one scope and name, or the one with an id, or all of one tenant."""
+    pause_id = getattr(arguments, "id", None)
+    scope = {"scope": "tenant", "name": arguments.name} if "name" in arguments else scope_of(arguments)
     client = client_of(arguments)
-    ids = [
-        item["id"]
-        for item in client.ask("GET", "pauses")["items"]
+    found = [
+        item
+        for item in client.call("listPauses").body["items"]
         if item["ended_at"] is None
         and (item["id"] == pause_id or {"scope": item["scope"], "name": item["name"]} == scope)
     ]
-    if not ids:
+    if not found:
         raise CommandFailed("no such pause is in force; `duetime pauses` lists them")
-    ended = {"items": [client.ask("DELETE", "pauses", one) for one in ids]}
-
-    def describe(pauses: Json, now: datetime) -> str:
-        return "\n".join(
-            f"resumed {subject(item)}; what waits begins until {both(item['over_at'], now)}"
-            for item in pauses["items"]
-        )
-
-    return print_content(arguments, ended, describe)
+    ended = {"items": [client.call("resumeWork", item).body for item in found]}
+    return print_content(arguments, ended, views.resumed)
 
 
 def list_failed(arguments: argparse.Namespace) -> int:
-    """List a page of failed actions, or their groups."""
-    if arguments.group_by:
-        return _list_groups(arguments)
-    return Listing("dead-letters", _DEAD_LETTERS, "no dead letters", FILTERS)(arguments)
-
-
-def _failed_at(action: Json) -> str:
-    """Return when the action failed, as ISO 8601."""
-    last = action["attempts"][-1] if action["attempts"] else {}
-    return str(last.get("finished_at") or action["due_at"])
-
-
-_DEAD_LETTERS = Table(
-    {
-        "ID": "id",
-        "FAILED": lambda action, now: both(_failed_at(action), now),
-        "TYPE OR JOB": lambda action, _: action["job"] or action["type"],
-        "ATTEMPTS": lambda action, _: action["attempts"][-1]["number"] if action["attempts"] else 0,
-        "CORRELATION ID": lambda action, _: action["correlation_id"] or "-",
-        "REASON": lambda action, _: truncate(action["failure_reason"] or "-", _LONGEST),
-    }
-)
-
-
-def _list_groups(arguments: argparse.Namespace) -> int:
-    """Print the dead letters by error, the largest group first."""
+    """List a page of failed actions, or their groups by error, the largest first."""
+    if not arguments.group_by:
+        return Listing("listDeadLetters", views.DEAD_LETTERS)(arguments)
     filters, pages = filters_of(arguments), list[Json]()
-    query = {**filters, "limit": "100"}
+    given = {**filters, "limit": 100, "cursor": arguments.cursor}
     with ProgressBar("read dead letters", MOST_PAGES) as bar:
-        found = client_of(arguments).pages("dead-letters", query=query, cursor=arguments.cursor)
-        for page in islice(found, MOST_PAGES):
+        for page in islice(client_of(arguments).pages("listDeadLetters", given), MOST_PAGES):
             pages.append(page)
             bar.done(len(pages))
     rows = [action for page in pages for action in page["items"]]
     groups, cursor = grouped(rows), pages[-1]["next_cursor"]
-    if arguments.json:
-        print_json({"groups": groups, "dead_letters": len(rows), "pages": len(pages), "next_cursor": cursor})
-        return 0
-    if not rows and cursor is None:
-        print("no dead letters")
-        return 0
     rest = "there are no more"
     if cursor is not None:
         rest = more(arguments, {**filters, "group_by": "error", "cursor": cursor}, "more may exist")
     counts = f"{counted(len(rows), 'dead letter')} read, on {counted(len(pages), 'page')}; {rest}"
-    print_long("\n\n".join([*([_GROUPS(groups, SystemClock().now())] if groups else []), counts]))
-    return 0
+    text = "\n\n".join([*([views.GROUPS(groups, SystemClock().now())] if groups else []), counts])
+    if not rows and cursor is None:
+        text = views.DEAD_LETTERS.empty
+    content = {"groups": groups, "dead_letters": len(rows), "pages": len(pages), "next_cursor": cursor}
+    return print_either(arguments, content, lambda: text, is_long=True)
 
 
 def grouped(actions: Sequence[Json]) -> list[dict[str, Any]]:
@@ -222,22 +131,116 @@ def grouped(actions: Sequence[Json]) -> list[dict[str, Any]]:
             "error": error,
             "type_or_job": name,
             "count": len(members),
-            "first_at": min(map(_failed_at, members)),
-            "last_at": max(map(_failed_at, members)),
-            "example": max(members, key=_failed_at)["id"],
+            "first_at": min(map(views.failed_at, members)),
+            "last_at": max(map(views.failed_at, members)),
+            "example": max(members, key=views.failed_at)["id"],
         }
         for (name, error), members in groups.items()
     ]
     return sorted(found, key=lambda group: (group["count"], group["last_at"]), reverse=True)
 
 
-_GROUPS = Table(
-    {
-        "COUNT": "count",
-        "TYPE OR JOB": "type_or_job",
-        "FIRST": when("first_at"),
-        "LAST": when("last_at"),
-        "EXAMPLE": "example",
-        "ERROR": lambda group, _: truncate(group["error"] or "-", _LONGEST),
-    }
-)
+# Jobs.
+
+
+def show_job(arguments: argparse.Namespace) -> int:
+    """Show one job in full, and the status of its occurrences if requested."""
+    client, now = client_of(arguments), SystemClock().now()
+    job = client.call("getJob", vars(arguments)).body
+    lines = [views.JOB(job, now), ""]
+    if not fields_of(arguments, ("from", "until")):
+        lines.append(f"list its occurrences: duetime jobs show {job['name']} --from -24h --until 24h")
+        return print_either(arguments, job, lambda: "\n".join(lines))
+    found = client.call("explainJob", vars(arguments)).body
+    lines.append(views.OCCURRENCES(found, now))
+    if found["next_from"]:
+        lines.append(more(arguments, {"from": found["next_from"], "until": arguments.until}))
+    return print_either(arguments, {**job, "occurrences": found}, lambda: "\n".join(lines))
+
+
+def history(arguments: argparse.Namespace) -> int:
+    """List runs of one job: as many as requested, from several pages if a filter makes them short."""
+    filters, items = fields_of(arguments, ("status", "from", "until")), list[Any]()
+    usual = {} if arguments.status else {"until": moment("0s")}
+    given = {"name": arguments.name, "cursor": arguments.cursor, **usual, **filters}
+    client = client_of(arguments)
+    for _ in range(MOST_PAGES):
+        page = client.call("listJobRuns", {**given, "limit": arguments.limit - len(items)}).body
+        items += page["items"]
+        given["cursor"] = page["next_cursor"]
+        if given["cursor"] is None or len(items) >= arguments.limit:
+            break
+    found = {"items": items, "next_cursor": given["cursor"]}
+    return print_page(arguments, found, views.HISTORY, filters)
+
+
+def register(arguments: argparse.Namespace) -> int:
+    """Register a job and print its next run; with ``--dry-run`` return 1 if it would be rejected."""
+    client, given = client_of(arguments), {**vars(arguments), **payload_of(arguments)}
+    retry = fields_of(arguments, ("attempts", "backoff", "jitter", "give_up_after"))
+    given["retry"] = retry or None
+    if arguments.dry_run:
+        if arguments.trigger:
+            raise BadUsage("--dry-run registers nothing, so nothing runs; leave out --trigger, or --dry-run")
+        found = client.call("draftJob", given).body
+        return print_content(arguments, found, views.draft) or int(bool(found["problems"]))
+    job = client.call("replaceJob" if arguments.replace else "registerJob", given).body
+    next_run = local(job["next_due_at"], SystemClock().now())
+    lines = [f"registered {job['name']}: {views.words(job)}; next run {next_run}"]
+    if job["run_id"]:
+        lines.append(f"triggered {job['run_id']}")
+    return print_made(arguments, job, lines, "jobs", "show", job["name"])
+
+
+def versions(arguments: argparse.Namespace) -> int:
+    """List the definitions of one job, or show one."""
+    client = client_of(arguments)
+    if arguments.id is not None:
+        one = client.call("getJobDefinition", vars(arguments)).body
+        return print_content(arguments, one, views.DEFINITION)
+    if arguments.against is not None:
+        raise BadUsage(f"--against compares one definition; use `jobs versions {arguments.name} ID`")
+    found = client.call("listJobDefinitions", vars(arguments)).body
+    return print_content(arguments, found, views.DEFINITIONS)
+
+
+def roll_back(arguments: argparse.Namespace) -> int:
+    """Roll one job back, unless it changes after this command has read it."""
+    client, given = client_of(arguments), {"name": arguments.name, "definition": arguments.id}
+    etag = client.call("getJob", given).etag
+    job = client.call("rollBackJob", given, etag=etag).body
+    line = f"rolled back {job['name']} to {arguments.id}: {views.words(job)}; version {job['version']}"
+    return print_made(arguments, job, [line], "jobs", "show", job["name"])
+
+
+def backfill(arguments: argparse.Namespace) -> int:
+    """Begin a backfill, or with ``--dry-run`` print what it would run."""
+    client, given = client_of(arguments), {**vars(arguments), "until": arguments.until or moment("0s")}
+    if arguments.dry_run:
+        preview = client.call("previewBackfill", {**given, "again": arguments.again or None}).body
+        return print_content(arguments, preview, views.previewed)
+    begun = client.call("backfillJob", given).body
+    times = counted(begun["total"], "nominal time", ",")
+    line = f"began backfill {begun['id']}: {times} of {arguments.name}"
+    return print_made(arguments, begun, [line], "jobs", "backfills", arguments.name)
+
+
+def change_backfill(arguments: argparse.Namespace) -> int:
+    """Pause, resume or cancel one backfill; without an id, the only unfinished one of the job."""
+    client, given = client_of(arguments), {"name": arguments.name, "id": arguments.id}
+    verb = last_word(arguments).partition("-")[0]
+    if arguments.id is None:
+        found = client.call("listBackfills", given).body["items"]
+        unfinished = [one["id"] for one in found if one["ended_at"] is None]
+        if len(unfinished) != 1:
+            some = f"the unfinished backfills {', '.join(unfinished)}"
+            raise BadUsage(
+                f"{arguments.name} has {some if unfinished else 'no unfinished backfill'}: name one,"
+                f" as `duetime jobs backfills {arguments.name}` lists them"
+            )
+        given["id"] = unfinished[0]
+    changed = client.call(f"{verb}Backfill", given).body
+    still_open = len(changed["open"])
+    rest = f"; {still_open} of its runs have not ended" if still_open else ""
+    done = {"pause": "paused", "resume": "resumed", "cancel": "cancelled"}[verb]
+    return print_content(arguments, changed, lambda *_: f"{done} backfill {changed['id']}{rest}")

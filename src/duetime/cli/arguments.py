@@ -7,13 +7,14 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
 from duetime.cli.failures import BadUsage, did_you_mean
-from duetime.cli.times import duration, positive_seconds
+from duetime.cli.tables import duration, positive_seconds
 from duetime.clock import SystemClock
+from duetime.errors import DuetimeError
 
 
 class Argument(NamedTuple):
@@ -79,33 +80,33 @@ def fields_of(arguments: argparse.Namespace, parts: Sequence[Part]) -> dict[str,
     return fields
 
 
+# Each parser of a value raises ValueError, or an error of duetime, whose message `CommandParser` prints.
+
+
 def seconds(written: str) -> float:
-    """Parse a duration to seconds. For argparse."""
-    try:
-        return duration(written).total_seconds()
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    """Parse a duration to seconds."""
+    return duration(written).total_seconds()
 
 
 def instant(written: str) -> str:
-    """Parse a time to UTC; without an offset it is in this machine's zone. For argparse."""
+    """Parse a time to UTC; without an offset it is in this machine's zone."""
     try:
         return zulu(datetime.fromisoformat(written).astimezone(UTC))
     except (ValueError, OverflowError, OSError):
-        raise argparse.ArgumentTypeError(
+        raise ValueError(
             f"{written[:40]!r} is not a time; write one such as 2027-06-01T09:00, or 2027-06-01T07:00Z"
         ) from None
 
 
 def moment(written: str) -> str:
-    """Parse a time, or a duration from now such as ``2h`` or ``-30m``, to UTC. For argparse."""
+    """Parse a time, or a duration from now such as ``2h`` or ``-30m``, to UTC."""
     sign, length = (-1, written[1:]) if written.startswith("-") else (1, written)
     try:
         return zulu(SystemClock().now() + sign * duration(length))
     except ValueError:
         return instant(written)
     except OverflowError:
-        raise argparse.ArgumentTypeError(f"{written[:40]!r} lies outside the years 1970 to 2199") from None
+        raise ValueError(f"{written[:40]!r} lies outside the years 1970 to 2199") from None
 
 
 def zulu(at: datetime) -> str:
@@ -116,62 +117,48 @@ def zulu(at: datetime) -> str:
 def _after(written: str) -> str:
     """Parse a duration to the instant after it; to the last one of all if it is too long."""
     try:
-        return zulu(SystemClock().now() + timedelta(seconds=seconds(written)))
+        return zulu(SystemClock().now() + duration(written))
     except OverflowError:
         return zulu(datetime.max.replace(tzinfo=UTC))
 
 
 def between(low: int, high: int, message: str) -> Callable[[str], int]:
-    """Return a function that parses a whole number in bounds. For argparse.
-
-    Args:
-        low: the lowest number.
-        high: the highest one.
-        message: follows any other text.
-    """
+    """Return a function that parses a whole number in bounds; the message follows any other text."""
 
     def parse(written: str) -> int:
         if not (written.isascii() and written.isdigit() and low <= int(written) <= high):
-            raise argparse.ArgumentTypeError(f"{written[:20]!r} {message}")
+            raise ValueError(f"{written[:20]!r} {message}")
         return int(written)
 
     return parse
 
 
 def statuses(written: str) -> str:
-    """Check a status, or several with commas between them. For argparse."""
+    """Check a status, or several with commas between them."""
     from duetime.model.action import Status  # noqa: PLC0415 - `duetime --help` reads no status
 
     known = ["retrying", *map(str, Status)]
     for status in written.split(","):
         if status not in known:
-            raise argparse.ArgumentTypeError(
+            raise ValueError(
                 f"there is no status {status!r}; use {', '.join(known)}{did_you_mean(status, known)}"
             )
     return written
 
 
-def _seconds(written: str) -> float:
-    try:
-        return positive_seconds(written)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
 def _printable(written: str) -> str:
     if not re.fullmatch(r"[!-~]+", written):
-        raise argparse.ArgumentTypeError(f"{written!r} must be printable ASCII without spaces")
+        raise ValueError(f"{written!r} must be printable ASCII without spaces")
     return written
 
 
 def _job_name(written: str) -> str:
-    from duetime.errors import InvalidIdentifier  # noqa: PLC0415 - `duetime --help` reads no names
-    from duetime.ids import job_name  # noqa: PLC0415 - as above
+    from duetime.ids import job_name  # noqa: PLC0415 - `duetime --help` reads no names
 
     try:
         return job_name(written)
-    except InvalidIdentifier as refused:
-        raise argparse.ArgumentTypeError(f"{refused}; `duetime jobs list` shows them") from None
+    except DuetimeError as refused:
+        raise ValueError(f"{refused}; `duetime jobs list` shows them") from None
 
 
 def not_empty(remedy: str) -> Callable[[str], str]:
@@ -179,56 +166,50 @@ def not_empty(remedy: str) -> Callable[[str], str]:
 
     def parse(written: str) -> str:
         if not written.strip():
-            raise argparse.ArgumentTypeError(f"it is empty; {remedy}")
+            raise ValueError(f"it is empty; {remedy}")
         return written
 
     return parse
 
 
 def spans(written: str) -> list[float]:
-    """Parse durations with commas between them to seconds. For argparse."""
-    return [seconds(part) for part in written.split(",")]
+    """Parse durations with commas between them to seconds."""
+    return [*map(seconds, written.split(","))]
 
 
 def json_value(written: str) -> object:
-    """Parse JSON. For argparse."""
+    """Parse JSON."""
     try:
-        value: object = json.loads(written)
+        return cast("object", json.loads(written))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{written!r} is no JSON; quote texts: '\"done\"'") from None
-    return value
+        raise ValueError(f"{written!r} is no JSON; quote texts: '\"done\"'") from None
 
 
 def texts_of(written: str) -> dict[str, str]:
-    """Parse an object of texts from JSON, or from a file of that name. For argparse."""
+    """Parse an object of texts from JSON, or from a file of that name."""
     try:
         is_json = written.lstrip().startswith("{")
         content = json.loads(written if is_json else Path(written).read_text(encoding="utf-8"))
     except OSError as error:
-        raise argparse.ArgumentTypeError(
-            f"{written[:60]!r} is neither a JSON object nor a readable file: {error.strerror}"
-        ) from None
+        reason = f"neither a JSON object nor a readable file: {error.strerror}"
     except (ValueError, RecursionError) as error:
-        raise argparse.ArgumentTypeError(f"{written[:60]!r} is not JSON: {error}") from None
-    if not isinstance(content, dict) or not all(isinstance(value, str) for value in content.values()):
-        raise argparse.ArgumentTypeError(
-            f'{written[:60]!r} is not a JSON object of texts, such as {{"viewers": "actions:read"}}'
-        )
-    return content
+        reason = f"not JSON: {error}"
+    else:
+        if isinstance(content, dict) and all(isinstance(value, str) for value in content.values()):
+            return content
+        reason = 'not a JSON object of texts, such as {"viewers": "actions:read"}'
+    raise ValueError(f"{written[:60]!r} is {reason}")
 
 
 def mail_address(written: str) -> str:
-    """Check a mail address. For argparse."""
-    from duetime.errors import DuetimeError  # noqa: PLC0415 - `duetime --help` reads no addresses
-    from duetime.ids import SYSTEM_TENANT  # noqa: PLC0415 - as above
+    """Check a mail address."""
+    from duetime.ids import SYSTEM_TENANT  # noqa: PLC0415 - `duetime --help` reads no addresses
     from duetime.model.preferences import Preferences  # noqa: PLC0415 - as above
 
     try:
         Preferences(tenant_id=SYSTEM_TENANT, addresses=(written,))
     except DuetimeError:
-        raise argparse.ArgumentTypeError(
-            f"{written[:60]!r} is no mail address; write it as in ada@example.com"
-        ) from None
+        raise ValueError(f"{written[:60]!r} is no mail address; write it as in ada@example.com") from None
     return written
 
 
@@ -240,57 +221,45 @@ NONE, DEFAULT = "none", "default"
 
 
 def channels_of(kinds: Sequence[str]) -> Callable[[str], tuple[str, list[str] | None]]:
-    """Return a function that parses a kind and its channels; None means the default. For argparse."""
+    """Return a function that parses a kind and its channels; None means the default."""
 
     def parse(written: str) -> tuple[str, list[str] | None]:
         kind, _, chosen = written.partition("=")
         if kind not in kinds:
-            raise argparse.ArgumentTypeError(
-                f"{kind!r} is not a kind; use one of {', '.join(kinds)}, as in {kinds[3]}=email"
-            )
-        if chosen in {NONE, DEFAULT}:
-            return kind, [] if chosen == NONE else None
-        channels = chosen.split(",")
-        if unknown := [channel for channel in channels if channel not in CHANNELS]:
+            raise ValueError(f"{kind!r} is not a kind; use one of {', '.join(kinds)}, as in {kinds[3]}=email")
+        if chosen == DEFAULT:
+            return kind, None
+        channels = [] if chosen == NONE else chosen.split(",")
+        if unknown := ", ".join(repr(channel) for channel in channels if channel not in CHANNELS):
             allowed = f"{', '.join(CHANNELS)}, or {NONE}, or {DEFAULT}"
-            raise argparse.ArgumentTypeError(
-                f"{', '.join(map(repr, unknown))} is not a channel; use some of {allowed}"
-            )
+            raise ValueError(f"{unknown} is not a channel; use some of {allowed}")
         return kind, channels
 
     return parse
 
 
-def json_object(written: str) -> dict[str, Any]:
-    """Parse ``--payload``; ``-`` reads it from standard input.
+def payload_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return ``--payload`` as a field, if it was given; ``-`` reads it from standard input.
 
     Raises:
         BadUsage: it is not a JSON object.
     """
-    text = sys.stdin.read() if written == "-" else written
+    if arguments.payload is None:
+        return {}
     try:
+        text = sys.stdin.read() if arguments.payload == "-" else arguments.payload
         payload = json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise BadUsage(f"--payload is not JSON: {reason}") from None
+    except RecursionError:
+        raise BadUsage("--payload is not JSON: it is nested too deeply") from None
+    except ValueError as error:
+        raise BadUsage(f"--payload is not JSON: {error}") from None
     if not isinstance(payload, dict):
         raise BadUsage('--payload must be a JSON object, such as \'{"order": "o-1"}\'')
-    return payload
+    return {"payload": payload}
 
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a JSON value; use null or text")
-
-
-def payload_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return ``--payload`` as a field, if it was given."""
-    return {} if arguments.payload is None else {"payload": json_object(arguments.payload)}
-
-
-def due_time_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the due time as the API expects it: now, if none was given."""
-    due = {"in": vars(arguments)["in"] or 0} if arguments.at is None else {"at": arguments.at}
-    return due | fields_of(arguments, ("tz", "precision", "expires_at", "expires_after"))
 
 
 JSON = flag("--json", "print JSON")
@@ -313,7 +282,7 @@ CONNECTION = (
             argument("--region", type=_printable, help="the AWS region to sign for, if the URL names none"),
             argument(
                 "--timeout",
-                type=_seconds,
+                type=positive_seconds,
                 metavar="SECONDS",
                 help="how long a response may take (default: DUETIME_TIMEOUT, or 35)",
             ),

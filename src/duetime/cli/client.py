@@ -6,19 +6,21 @@ import argparse
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from duetime import api
 from duetime._english import nearest
 from duetime.api import PREFIX
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
-from duetime.cli.times import positive_seconds
+from duetime.cli.tables import positive_seconds
 from duetime.environment import CommandLine
 
 if TYPE_CHECKING:  # `duetime --help` needs no HTTP
     from duetime.cli.exchange import Received
 
-Query: TypeAlias = Mapping[str, str | list[str] | None]
+Query: TypeAlias = Mapping[str, Any]
 """Parameters of a request, without those that are None; a list is a repeated one."""
 
 Json = Mapping[str, Any]
@@ -48,6 +50,38 @@ _OURS = {
     "waits_until",
 }
 _NO_CONTENT, _ERROR, _UNAUTHENTICATED, _TOO_MANY = 204, 400, 401, 429
+
+
+class ApiOperation(NamedTuple):
+    """A route of the API by its OpenAPI document; the path has short names, such as ``{id}``."""
+
+    method: str
+    path: str
+    parameters: Sequence[str]
+    """Of the query."""
+    fields: Sequence[str]
+    """Of the body."""
+
+
+@cache
+def operations() -> Mapping[str, ApiOperation]:
+    """Return the operations of the API by their ids, from the document that the API serves."""
+    document = json.loads(Path(api.__file__).with_name("openapi").joinpath("served.json").read_bytes())
+    schemas = document["components"]["schemas"]
+    return {
+        route["operationId"]: ApiOperation(
+            method.upper(),
+            re.sub(r"{\w+_(\w+)}", r"{\1}", path.strip("/")),
+            [one["name"] for one in route.get("parameters", ()) if one["in"] == "query"],
+            [
+                name
+                for body in route.get("requestBody", {}).get("content", {}).values()
+                for name in schemas[body["schema"]["$ref"].rpartition("/")[2]]["properties"]
+            ],
+        )
+        for path, routes in document["paths"].items()
+        for method, route in routes.items()
+    }
 
 
 class Answer(NamedTuple):
@@ -111,8 +145,7 @@ class Client(NamedTuple):
 
         Raises:
             BadUsage: the URL is malformed.
-            NoAnswer: no server responds.
-            TimedOut, GatewayTimedOut: it does not respond in time.
+            NoResponse: no server responds, or not in time.
             RequestRejected: the API rejects the request.
             StrangeAnswer: the server is not duetime's API.
         """
@@ -121,28 +154,28 @@ class Client(NamedTuple):
             return Answer(_NO_CONTENT, {}, None)
         return Answer(received.status, self._read(received), received.etag)
 
-    def pages(
-        self, *path: str, query: Query | None = None, cursor: str | None = None
-    ) -> Iterator[dict[str, Any]]:
-        """Yield the pages of a list, from a cursor on; the query has their size."""
-        while True:
-            page = self.ask("GET", *path, query={**(query or {}), "cursor": cursor})
-            yield page
-            if (cursor := page["next_cursor"]) is None:
-                return
+    def call(self, operation: str, given: Json | None = None, *, etag: str | None = None) -> Answer:
+        """Make the call of an operation of the API: its path, query and body have the values that it takes.
 
-    def steps(
-        self, *path: str, body: Mapping[str, Any], query: Query | None = None
-    ) -> Iterator[dict[str, Any]]:
-        """Make a change of many in steps, and yield the result of each."""
+        Raises:
+            CommandFailed: as `answer`.
+        """
+        known = operations()[operation]
+        values = {name: value for name, value in (given or {}).items() if value is not None}
+        query = {name: _parameter(values[name]) for name in known.parameters if name in values}
+        body = {name: values[name] for name in values if name in known.fields} if known.fields else None
+        path = (segment.format_map(values) for segment in known.path.split("/"))
+        return self.answer(known.method, *path, query=query, body=body, etag=etag)
+
+    def pages(self, operation: str, given: Json) -> Iterator[dict[str, Any]]:
+        """Yield the answers of an operation that continues at a cursor: pages, or the steps of a change."""
         while True:
-            step = self.ask("POST", *path, query=query, body=body)
-            yield step
-            if step["next_cursor"] is None:
+            page = self.call(operation, given).body
+            yield page
+            if page["next_cursor"] is None:
                 return
-            body = {**body, "cursor": step["next_cursor"]}
-            if step.get("created_until") is not None:
-                body = {**body, "created_until": step["created_until"]}
+            until = page.get("created_until") or given.get("created_until")
+            given = {**given, "cursor": page["next_cursor"], "created_until": until}
 
     def _exchange(
         self,
@@ -208,6 +241,10 @@ class Client(NamedTuple):
         if self.signs:
             return "sign in to AWS again, or check --region; people need a token instead: DUETIME_TOKEN"
         return "sign in again, and set the new ID token: DUETIME_TOKEN or --token; services need --sign"
+
+
+def _parameter(value: object) -> Any:
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 class _Profile(NamedTuple):

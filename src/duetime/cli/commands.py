@@ -13,14 +13,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from duetime.cli import action_text, job_text, texts
+from duetime.cli import views
 from duetime.cli.arguments import (
     ACTION_FILTERS,
     DEAD_LETTER_FILTERS,
     DRY_RUN,
     END,
     EXPIRY,
-    FILTERS,
     ID,
     IDS,
     JOB,
@@ -37,7 +36,6 @@ from duetime.cli.arguments import (
     between,
     channels_of,
     due_time,
-    due_time_of,
     flag,
     instant,
     json_value,
@@ -51,8 +49,7 @@ from duetime.cli.arguments import (
 )
 from duetime.cli.output import Listing, Operation
 from duetime.cli.parser import Command, Group
-from duetime.cli.tables import Table, when
-from duetime.cli.times import duration
+from duetime.cli.tables import duration
 from duetime.cost.workload import Workload
 from duetime.environment import USUAL_CONCURRENCY
 from duetime.profiles import PROFILES, STANDARD
@@ -271,7 +268,7 @@ _APP_COMMANDS = Group(
         Command(
             "check",
             "check an app's jobs, cadences and payloads for mistakes",
-            "check.run",
+            "apps.run",
             (
                 _APP,
                 argument(
@@ -294,7 +291,7 @@ _APP_COMMANDS = Group(
         Command(
             "simulate",
             "count the runs that an app's jobs would have",
-            "simulate.run",
+            "apps.run_simulation",
             (
                 _APP,
                 argument(
@@ -311,7 +308,7 @@ _APP_COMMANDS = Group(
         Command(
             "diff",
             "show what a deploy of an app would change: jobs and runs",
-            "diff.run",
+            "apps.run_diff",
             (
                 argument(
                     "--app",
@@ -490,7 +487,6 @@ _TERMS = (
     ),
     argument("--skip", action="store_const", const=True, help="skip what becomes due under it"),
 )
-_TERMS_OF_PAUSE = ("reason", "until", "spread", "skip")
 _STAGED = (
     flag("--staged", "redrive one, then ten, then all; stop when the same error comes back"),
     argument(
@@ -515,12 +511,16 @@ def scope_of(arguments: argparse.Namespace) -> Mapping[str, Any]:
     return next(found, {})
 
 
+def _name_of_type(arguments: argparse.Namespace) -> Mapping[str, Any]:
+    return {"name": arguments.type}
+
+
 def _decision(verb: str, *, is_required: bool) -> Command:
     reason = {"required": True} if is_required else {"default": ""}
     return Command(
         verb,
         f"{verb} one that waits for an approval",
-        Operation("POST", f"actions/{{id}}/{verb}", action_text.decided, ("reason",)),
+        Operation(f"{verb}Action", views.DECIDED),
         (ID, argument("--reason", help=_WHY, **reason)),
     )
 
@@ -532,7 +532,7 @@ _ACTIONS = Group(
         Command(
             "list",
             "list them: newest first, or those of a correlation id, oldest first",
-            Listing("actions/query", action_text.LIST, "no actions", FILTERS),
+            Listing("listActions", views.ACTIONS),
             (ACTION_FILTERS, *PAGE),
             redraws=True,
         ),
@@ -540,32 +540,32 @@ _ACTIONS = Group(
         Command(
             "cancel",
             "cancel pending ones, and request running ones to stop",
-            "actions.cancel",
+            "many.change",
             (IDS, ACTION_FILTERS, DRY_RUN, YES),
             "Cancel pending ones, and request running ones to stop: by id, or all that match the filters.",
         ),
         Command(
             "why",
             "print why an action has not run, and when it will",
-            Operation("GET", "actions/{id}/why", action_text.reason),
+            Operation("explainAction", views.REASON),
             (ID,),
         ),
         Command(
             "tracebacks",
             "print the tracebacks of failed attempts",
-            Operation("GET", "actions/{id}/tracebacks", action_text.tracebacks),
+            Operation("listTracebacks", views.tracebacks),
             (ID,),
         ),
         Command(
             "log",
             "print what the worker logged about one attempt",
-            Operation("GET", "actions/{id}/log", action_text.log, query=("attempt",)),
+            Operation("readLog", views.log),
             (ID, argument("--attempt", metavar="N", type=int, help="its number; by default the latest")),
         ),
         Command(
             "pause",
             "begin no run of some work from now on; it waits",
-            Operation("POST", "pauses", texts.paused, (scope_of, *_TERMS_OF_PAUSE, "of_tenant")),
+            Operation("pauseWork", views.paused, (scope_of,)),
             (
                 OneOf(_SCOPES, is_required=True),
                 *_TERMS,
@@ -591,24 +591,24 @@ _ACTIONS = Group(
         Command(
             "pauses",
             "list the pauses, also ended ones while waiting work is spread",
-            Operation("GET", "pauses", texts.PAUSES),
+            Operation("listPauses", views.PAUSES),
         ),
         Group(
             "limits",
             "list, set and reset the rate limits of types, without a deploy",
             (
-                Command("list", "list the rate limits", Operation("GET", "limits", texts.LIMITS)),
+                Command("list", "list the rate limits", Operation("listLimits", views.LIMITS)),
                 Command(
                     "set",
                     "set the limit of a type, until a reset",
-                    Operation("PUT", "limits/{type}", texts.limit_set, ("count", "per", "burst")),
+                    Operation("setLimit", views.limit_set, (_name_of_type,)),
                     (
                         _TYPE,
                         argument("count", metavar="N", type=int, help="the most starts in a period"),
                         argument(
                             "--per",
                             metavar="PERIOD",
-                            type=lambda text: text if text in texts.PERIODS.values() else seconds(text),
+                            type=lambda text: text if text in views.PERIODS.values() else seconds(text),
                             default="minute",
                             help="second, minute (default), hour or day, or a span such as 10s",
                         ),
@@ -623,7 +623,7 @@ _ACTIONS = Group(
                 Command(
                     "reset",
                     "let the limit in code hold again",
-                    Operation("DELETE", "limits/{type}", texts.limit_reset),
+                    Operation("resetLimit", views.limit_reset, (_name_of_type,)),
                     (_TYPE,),
                 ),
             ),
@@ -631,12 +631,7 @@ _ACTIONS = Group(
         Command(
             "check-in",
             "report that work elsewhere ran, and when it must report again",
-            Operation(
-                "PUT",
-                "check-ins/{name}",
-                "{name} has checked in; the next one is due {due_at:when}",
-                ("within",),
-            ),
+            Operation("checkIn", "{name} has checked in; the next one is due {due_at:when}"),
             (
                 argument("name", metavar="NAME", help="what ran, such as backup"),
                 argument(
@@ -651,7 +646,7 @@ _ACTIONS = Group(
         Command(
             "complete",
             "end a handed-over action as executed, by its token",
-            Operation("POST", "handovers/{token}/complete", "{id} is {status}", ("result",)),
+            Operation("completeHandOver", "{id} is {status}"),
             (
                 _TOKEN,
                 argument("--result", type=json_value, metavar="JSON", help="stored with it, at most 2 KB"),
@@ -660,7 +655,7 @@ _ACTIONS = Group(
         Command(
             "fail",
             "end a handed-over action as failed, by its token",
-            Operation("POST", "handovers/{token}/fail", "{id} is {status}", ("reason", "retry")),
+            Operation("failHandOver", "{id} is {status}"),
             (
                 _TOKEN,
                 argument("--reason", required=True, help=_WHY),
@@ -675,7 +670,11 @@ _ACTIONS = Group(
         Command(
             "heartbeat",
             "keep a handed-over action alive, by its token",
-            Operation("POST", "handovers/{token}/heartbeat", action_text.beat, ("progress", "note")),
+            Operation(
+                "heartbeatHandOver",
+                "waits until {waits_until:when}"
+                "{cancel_requested:?; a cancel was requested: stop, then run `duetime actions fail`}",
+            ),
             (
                 _TOKEN,
                 argument("--progress", type=float, metavar="SHARE", help="from 0 to 1"),
@@ -691,33 +690,33 @@ _ACTIONS = Group(
                 Command(
                     "list",
                     "list batches by name, with their progress",
-                    Listing("batches", action_text.BATCHES, "no batches"),
+                    Listing("listBatches", views.BATCHES),
                     PAGE,
                     redraws=True,
                 ),
                 Command(
                     "show",
                     "show the progress of a batch",
-                    Operation("GET", "batches/{name}", action_text.batch),
+                    Operation("getBatch", views.BATCH),
                     (_BATCH,),
                     redraws=True,
                 ),
                 Command(
                     "close",
                     "close an open one: it is complete when all members are final",
-                    Operation("POST", "batches/{name}/close", "closed {name}", ()),
+                    Operation("closeBatch", "closed {name}"),
                     (_BATCH,),
                 ),
                 Command(
                     "cancel",
                     "close one, and cancel its members that are not final",
-                    "batches.cancel",
+                    "many.change_members",
                     (_BATCH, DRY_RUN, YES),
                 ),
                 Command(
                     "redrive",
                     "run the failed members of one again",
-                    "batches.redrive",
+                    "many.redrive_batch",
                     (
                         _BATCH,
                         DRY_RUN,
@@ -734,15 +733,13 @@ _ACTIONS = Group(
         Command(
             "reschedule",
             "give a pending one another due time",
-            Operation(
-                "PUT", "actions/{id}/reschedule", "rescheduled {id}, due {due_at:when}", (due_time_of,)
-            ),
+            Operation("rescheduleAction", "rescheduled {id}, due {due_at:when}"),
             (ID, *due_time(is_required=True), EXPIRY),
         ),
         Command(
             "redrive",
             "run failed ones again, at once",
-            "actions.redrive",
+            "staged.redrive",
             (IDS, ACTION_FILTERS, DRY_RUN, YES, WAIT, *_STAGED),
             "Run failed ones again, at once: by id, or all that match the filters.",
         ),
@@ -769,7 +766,7 @@ _DEAD_LETTERS = Group(
         Command(
             "redrive",
             "run failed ones again, at once",
-            "actions.redrive",
+            "staged.redrive",
             (
                 IDS,
                 DEAD_LETTER_FILTERS,
@@ -784,7 +781,7 @@ _DEAD_LETTERS = Group(
         Command(
             "dismiss",
             "remove some from the list, with a reason; they stay failed",
-            "actions.dismiss",
+            "many.change",
             (
                 Argument(IDS.names, {**IDS.settings, "nargs": "+"}),
                 argument(
@@ -821,14 +818,14 @@ _JOBS = Group(
         Command(
             "list",
             "list them by name: code's, then the tenant's own",
-            Listing("jobs", job_text.LIST, "no jobs", query=({"runs": "1"},)),
+            Listing("listJobs", views.JOBS, ({"runs": 1},)),
             PAGE,
             redraws=True,
         ),
         Command(
             "show",
             "show all details of a job; with --from or --until, the status of each nominal time",
-            "jobs.show",
+            "actions.show_job",
             (
                 JOB,
                 *_from_and_until(
@@ -842,7 +839,7 @@ _JOBS = Group(
         Command(
             "history",
             "list its runs, newest first",
-            "jobs.history",
+            "actions.history",
             (
                 JOB,
                 argument(
@@ -862,7 +859,7 @@ _JOBS = Group(
         Command(
             "load",
             "list in which minutes of the next week the most jobs begin",
-            Operation("GET", "jobs/load", job_text.load, query=("capacity",)),
+            Operation("forecastLoad", views.LOAD),
             (
                 argument(
                     "--capacity",
@@ -875,56 +872,43 @@ _JOBS = Group(
         Command(
             "pause",
             "pause a job: no run of it begins",
-            Operation(
-                "POST",
-                "jobs/{name}/pause",
-                job_text.paused,
-                ("reason", "until", "cadence"),
-                then="jobs/{name}",
-            ),
+            Operation("pauseJob", "paused {cadence:?@@ of }{name}{until:? until @local}", then="getJob"),
             (JOB, argument("--reason", default="", help="the reason, for later readers"), END, _OF_CADENCE),
         ),
         Command(
             "resume",
             "end a pause",
-            Operation("POST", "jobs/{name}/resume", job_text.resumed, ("cadence",), then="jobs/{name}"),
+            Operation("resumeJob", "resumed {cadence:?@@ of }{name}", then="getJob"),
             (JOB, _OF_CADENCE),
         ),
         Command(
             "trigger",
             "run it now, paused or not",
-            "jobs.trigger",
+            "actions.trigger",
             (JOB, _payload("the payload of the run instead of the job's own payload"), WAIT),
         ),
         Command(
             "skip-next",
             "skip its next run; the one after it runs",
-            Operation("POST", "jobs/{name}/skip-next", "skipped {id}, due {nominal_at:when}", ("cadence",)),
+            Operation("skipNextRun", "skipped {id}, due {nominal_at:when}"),
             (JOB, _OF_CADENCE),
         ),
         Command(
             "set",
             "set a job's retry policy; omitted options return to the declared one",
-            Operation(
-                "PUT",
-                "jobs/{name}/settings",
-                job_text.retries_set,
-                ("attempts", "backoff", "jitter", "cadence"),
-            ),
+            Operation("setJobSettings", views.retries_set),
             (JOB, *_RETRIES, _OF_CADENCE),
         ),
         Command(
             "unregister",
             "remove a registered job; its history remains",
-            Operation(
-                "DELETE", "jobs/{name}", "unregistered {name}; its runs: duetime jobs history {name}", then=""
-            ),
+            Operation("unregisterJob", "unregistered {name}; its runs: duetime jobs history {name}", then=""),
             (JOB,),
         ),
         Command(
             "register",
             "register a job of your own",
-            "jobs.register",
+            "actions.register",
             (
                 JOB,
                 argument(
@@ -1016,7 +1000,7 @@ _JOBS = Group(
         Command(
             "versions",
             "list its definitions, the present one first, with what each changed",
-            "jobs.versions",
+            "actions.versions",
             (
                 JOB,
                 argument("id", metavar="ID", nargs="?", help="show only this one, such as 3"),
@@ -1026,7 +1010,7 @@ _JOBS = Group(
         Command(
             "roll-back",
             "let a former definition of your job come into force again",
-            "jobs.roll_back",
+            "actions.roll_back",
             (
                 JOB,
                 argument("id", metavar="ID", help="the definition's id in `duetime jobs versions`"),
@@ -1035,7 +1019,7 @@ _JOBS = Group(
         Command(
             "backfill",
             "run past nominal times beside the current runs; those that already ran are left out",
-            "jobs.backfill",
+            "actions.backfill",
             (
                 JOB,
                 *_from_and_until(
@@ -1062,26 +1046,26 @@ _JOBS = Group(
         Command(
             "backfills",
             "list its backfills with their progress",
-            Operation("GET", "jobs/{name}/backfills", job_text.BACKFILLS),
+            Operation("listBackfills", views.BACKFILLS),
             (JOB,),
             redraws=True,
         ),
         Command(
             "pause-backfill",
             "begin no further runs of a backfill; open ones end",
-            "jobs.pause_backfill",
+            "actions.change_backfill",
             (JOB, _BACKFILL),
         ),
         Command(
             "resume-backfill",
             "begin runs of a paused backfill again",
-            "jobs.resume_backfill",
+            "actions.change_backfill",
             (JOB, _BACKFILL),
         ),
         Command(
             "cancel-backfill",
             "end a backfill, and cancel its open runs",
-            "jobs.cancel_backfill",
+            "actions.change_backfill",
             (JOB, _BACKFILL),
         ),
     ),
@@ -1096,24 +1080,24 @@ _UNDELIVERED = Group(
         Command(
             "list",
             "list them, newest first",
-            Listing("undelivered", texts.UNDELIVERED, "nothing is undelivered"),
+            Listing("listUndelivered", views.UNDELIVERED),
             PAGE,
         ),
         Command(
             "show",
             "show all details of an input",
-            Operation("GET", "undelivered/{id}", texts.undelivered),
+            Operation("getUndelivered", views.UNDELIVERED_IN_FULL),
             (argument("id", metavar="ID", help="its id"),),
         ),
         Command(
             "redrive",
             "process some again, or all",
-            "undelivered.redrive",
+            "many.redrive_undelivered",
             (
                 argument("ids", metavar="ID", nargs="*", help="their ids"),
                 flag("--all", "all of them, the newest first"),
                 argument(
-                    "--kind", choices=texts.UNDELIVERED_KINDS, help="with --all: only those of this kind"
+                    "--kind", choices=views.UNDELIVERED_KINDS, help="with --all: only those of this kind"
                 ),
                 argument(
                     "--limit", type=int, metavar="N", help="with --all: how many, 1 to 1,000 (default: 100)"
@@ -1137,9 +1121,9 @@ _SYSTEM = argument(
 def _kind(help_text: str) -> Argument:
     return argument(
         "--kind",
-        choices=texts.NOTIFICATION_KINDS,
+        choices=views.NOTIFICATION_KINDS,
         metavar="KIND",
-        help=f"{help_text}, such as {texts.NOTIFICATION_KINDS[3]}",
+        help=f"{help_text}, such as {views.NOTIFICATION_KINDS[3]}",
     )
 
 
@@ -1161,14 +1145,7 @@ _NOTIFICATIONS = Group(
         Command(
             "list",
             "list them, newest first",
-            Listing(
-                "notifications",
-                texts.NOTIFICATIONS,
-                "no notifications",
-                ("kind", "language"),
-                ("unread", "scope"),
-                {"unread": "unread", "system": "scope"},
-            ),
+            Listing("listNotifications", views.NOTIFICATIONS, flags={"unread": "unread", "system": "scope"}),
             (
                 argument("--unread", action="store_const", const="true", help="only unread ones"),
                 _kind("only those of this kind"),
@@ -1181,7 +1158,7 @@ _NOTIFICATIONS = Group(
         Command(
             "show",
             "show one in full",
-            Operation("GET", "notifications/{id}", texts.notification, query=("language", "scope")),
+            Operation("getNotification", views.NOTIFICATION),
             (
                 argument("id", metavar="ID", help="its id"),
                 _language("the language of the text (default: that of the preferences)"),
@@ -1191,7 +1168,7 @@ _NOTIFICATIONS = Group(
         Command(
             "read",
             "mark some as read, or all",
-            "notifications.read",
+            "many.read",
             (
                 argument("ids", metavar="ID", nargs="*", help="their ids"),
                 flag("--all", "all unread ones"),
@@ -1206,13 +1183,13 @@ _NOTIFICATIONS = Group(
                 Command(
                     "show",
                     "show what was chosen, and where each kind goes",
-                    Operation("GET", "notifications/preferences", texts.preferences, query=("scope",)),
+                    Operation("getNotificationPreferences", views.preferences),
                     (_SYSTEM,),
                 ),
                 Command(
                     "set",
                     "change some; the others stay as they are",
-                    "notifications.choose",
+                    "many.choose",
                     (
                         _SYSTEM,
                         _language("the language of notifications"),
@@ -1222,7 +1199,7 @@ _NOTIFICATIONS = Group(
                             "--channel",
                             metavar="KIND=CHANNEL[,CHANNEL…]",
                             action="append",
-                            type=channels_of(texts.NOTIFICATION_KINDS),
+                            type=channels_of(views.NOTIFICATION_KINDS),
                             help="the channels of a kind: email, sns, in_app; or `none`, or `default`; may be"
                             " repeated",
                         ),
@@ -1242,9 +1219,8 @@ _DOCTOR = Command(
 
 
 def _quotas(arguments: argparse.Namespace) -> int:
-    """List the quotas of a tenant; without a name, of the caller's."""
-    path = "quotas" if arguments.name is None else "tenants/{name}/quotas"
-    return Operation("GET", path, texts.quotas)(arguments)
+    operation = "listQuotas" if arguments.name is None else "listTenantQuotas"
+    return Operation(operation, views.QUOTAS, ({"tenant": arguments.name},))(arguments)
 
 
 _TENANTS = Group(
@@ -1254,14 +1230,14 @@ _TENANTS = Group(
         Command(
             "pause",
             "begin no run of a tenant from now on; its actions wait",
-            Operation("POST", "pauses", texts.paused, ({"scope": "tenant"}, "name", *_TERMS_OF_PAUSE)),
+            Operation("pauseWork", views.paused, ({"scope": "tenant"},)),
             (TENANT, *_TERMS),
         ),
-        Command("resume", "end all pauses of a tenant", "actions.resume_tenant", (TENANT,)),
+        Command("resume", "end all pauses of a tenant", "actions.resume", (TENANT,)),
         Command(
             "list",
             "list the paused tenants",
-            Operation("GET", "tenants/pauses", texts.PAUSED_TENANTS),
+            Operation("listTenantPauses", views.PAUSED_TENANTS),
         ),
         Command(
             "quotas",
@@ -1435,7 +1411,7 @@ _DEPLOYMENT = Group(
                 Command(
                     "report",
                     "compare a restored table with the evidence, and change nothing",
-                    "restore.report",
+                    "deployment.restore",
                     _EVIDENCE,
                     "Compare a restored table with all evidence about the time since its restore point.",
                     calls=False,
@@ -1443,7 +1419,7 @@ _DEPLOYMENT = Group(
                 Command(
                     "adopt",
                     "adopt restored tables, and hold rows that may run twice",
-                    "restore.adopt",
+                    "deployment.restore",
                     _EVIDENCE,
                     "Adopt restored tables while the global switch is off: hold rows that may have run since"
                     " the restore point, reconcile jobs, timers and schedules with the rows, and enable"
@@ -1454,21 +1430,21 @@ _DEPLOYMENT = Group(
                 Command(
                     "list",
                     "list the held rows, each with its evidence",
-                    "restore.list_held",
+                    "deployment.list_held",
                     (*_RESTORED, *_CHOICE),
                     calls=False,
                 ),
                 Command(
                     "run",
                     "let held rows run: at their nominal times, or now if these have passed",
-                    "restore.run_again",
+                    "deployment.decide",
                     _DECISION,
                     calls=False,
                 ),
                 Command(
                     "done",
                     "mark held rows as done: they are skipped, and never run",
-                    "restore.mark_done",
+                    "deployment.decide",
                     _DECISION,
                     calls=False,
                 ),
@@ -1513,7 +1489,7 @@ _DEPLOYMENT = Group(
         Command(
             "runbook",
             "print a section of the runbook, such as one that an alarm names",
-            "runbook.run",
+            "doctor.print_runbook",
             (
                 argument(
                     "section",
@@ -1583,29 +1559,12 @@ _ACCESS = Group(
                 Command(
                     "list",
                     "list what was granted at run time, role by role",
-                    Operation(
-                        "GET",
-                        "grants",
-                        Table(
-                            {
-                                "ROLE": "role",
-                                "PERMISSIONS": lambda item, _: ", ".join(item["permissions"]),
-                                "BY": "granted_by",
-                                "GRANTED": when("granted_at"),
-                            },
-                            "no grants",
-                        ),
-                    ),
+                    Operation("listGrants", views.GRANTS),
                 ),
                 Command(
                     "grant",
                     "grant permissions to a role, in place of those granted before",
-                    Operation(
-                        "PUT",
-                        "grants/{role}",
-                        "granted {role}: {permissions}; it holds within ten seconds",
-                        ("permissions",),
-                    ),
+                    Operation("grantToRole", "granted {role}: {permissions}; it holds within ten seconds"),
                     (
                         _ROLE,
                         argument(
@@ -1620,8 +1579,7 @@ _ACCESS = Group(
                     "revoke",
                     "revoke all that was granted to a role",
                     Operation(
-                        "DELETE",
-                        "grants/{role}",
+                        "revokeFromRole",
                         "revoked what was granted to {role}; its settings stay as they are",
                         then="",
                     ),
@@ -1632,7 +1590,7 @@ _ACCESS = Group(
         Command(
             "whoami",
             "who you are to the scheduler, and what you may do",
-            Operation("GET", "me", texts.caller),
+            Operation("getCaller", views.CALLER),
         ),
     ),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
-from pathlib import Path
 from typing import Any
 
 from duetime._english import plural
@@ -17,80 +16,51 @@ from duetime.clock import SystemClock
 from duetime.cost.estimate import Estimate, estimate
 from duetime.cost.prices import CostLine, InvalidPrices, Prices, prices_at, usual_prices
 from duetime.cost.workload import InvalidWorkload, Workload
+from duetime.ids import JobName
 from duetime.simulate import runs_per_day
 
-# The fields of a workload that ``--app`` replaces.
-_OF_APP = ("jobs", "runs_per_day")
 _NUMBERS = ("units a month", "grows", "fixed", "dollars")
+_DIGITS = 4
+# Numbers from this one on are printed without fractions.
+_MANY = 100
+_FREE = "those without an end, in an account with nothing else"
+_NO_RUNS = "no cadence is due within a year; runs that events start are not counted"
+_dollars = "{:,.2f}".format
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the estimate."""
-    jobs = _jobs_of_app(arguments)
-    made = estimate(_workload(arguments, jobs), _prices(arguments.prices))
+    given = {field.name: getattr(arguments, field.name) for field in fields(Workload)}
+    jobs = None
+    if arguments.app is not None:
+        if given["jobs"] is not None or given["runs_per_day"] is not None:
+            raise BadUsage("--app reads the jobs; leave out --jobs and --runs-per-day, or --app")
+        found = runs_per_day(app_at(arguments.app), SystemClock().now())
+        jobs = {name: round(runs, _DIGITS) for name, runs in found.items()}
+        given |= {"jobs": len(jobs), "runs_per_day": sum(jobs.values()) / max(1, len(jobs))}
+    try:
+        prices = usual_prices() if arguments.prices is None else prices_at(arguments.prices)
+        workload = Workload(**{name: value for name, value in given.items() if value is not None})
+    except InvalidPrices as refused:
+        raise BadUsage(str(refused)) from None
+    except InvalidWorkload as refused:
+        problems = (problem.partition(" ") for problem in refused.problems)
+        raise BadUsage(
+            "; ".join(f"--{name.replace('_', '-')} {rest}" for name, _, rest in problems)
+        ) from None
+    made = estimate(workload, prices)
     content = _as_json(made) | ({} if jobs is None else {"runs_per_day": jobs})
     return print_either(arguments, content, lambda: "\n\n".join(_as_tables(made, jobs)))
 
 
-def _jobs_of_app(arguments: argparse.Namespace) -> Mapping[str, float] | None:
-    """Return the runs a day of each job of ``--app``; None without it.
-
-    Raises:
-        BadUsage: the jobs are given by options, too.
-    """
-    if arguments.app is None:
-        return None
-    if any(getattr(arguments, name) is not None for name in _OF_APP):
-        raise BadUsage("--app reads the jobs; leave out --jobs and --runs-per-day, or --app")
-
-    found = runs_per_day(app_at(arguments.app), SystemClock().now())
-    return {name: round(runs, _DIGITS) for name, runs in found.items()}
-
-
-def _workload(arguments: argparse.Namespace, jobs: Mapping[str, float] | None) -> Workload:
-    given = {
-        field.name: value
-        for field in fields(Workload)
-        if (value := getattr(arguments, field.name)) is not None
-    }
-    if jobs is not None:
-        given |= {"jobs": len(jobs), "runs_per_day": sum(jobs.values()) / max(1, len(jobs))}
-    try:
-        return Workload(**given)
-    except InvalidWorkload as refused:
-        raise BadUsage("; ".join(map(_as_option, refused.problems))) from None
-
-
-def _as_option(problem: str) -> str:
-    """Return the problem of a field with the name of its option."""
-    name, _, rest = problem.partition(" ")
-    return f"--{name.replace('_', '-')} {rest}"
-
-
-def _prices(path: Path | None) -> Prices:
-    try:
-        return usual_prices() if path is None else prices_at(path)
-    except InvalidPrices as refused:
-        raise BadUsage(str(refused)) from None
-
-
-def _as_tables(made: Estimate, jobs: Mapping[str, float] | None) -> Iterator[str]:
-    instead = [
-        (alternative.name, _dollars(alternative.dollars), alternative.lacks)
-        for alternative in made.alternatives
-    ]
+def _as_tables(made: Estimate, jobs: Mapping[JobName, float] | None) -> Iterator[str]:
     yield _heading(made.workload, made.prices)
     if jobs:
         rows = [(name, _a_day(runs), "" if runs else _NO_RUNS) for name, runs in jobs.items()]
         yield _aligned(("job", "runs a day", ""), rows, numbers=1)
     yield _aligned(("line", *_NUMBERS, "unit, and what for"), [*_rows(made)], numbers=len(_NUMBERS))
+    instead = [(other.name, _dollars(other.dollars), other.lacks) for other in made.alternatives]
     yield _aligned(("instead", "dollars", "lacks"), instead, numbers=1)
-
-
-_DIGITS = 4
-_MANY = 100
-_FREE = "those without an end, in an account with nothing else"
-_NO_RUNS = "no cadence is due within a year; runs that events start are not counted"
 
 
 def _a_day(runs: float) -> str:
@@ -110,16 +80,15 @@ def _heading(work: Workload, prices: Prices) -> str:
 
 def _rows(made: Estimate) -> Iterator[tuple[str, ...]]:
     for line in made.lines:
-        if line.quantity:
-            amounts = (line.growing_dollars, line.fixed_dollars, line.dollars)
-            yield line.name, _count(line.quantity), *map(_dollars, amounts), f"{line.price.unit}: {line.note}"
+        if count := line.quantity:
+            amounts = map(_dollars, (line.growing_dollars, line.fixed_dollars, line.dollars))
+            units = f"{count:,.0f}" if count >= _MANY else _dollars(count)
+            yield line.name, units, *amounts, f"{line.price.unit}: {line.note}"
+    dollars = made.per_million
+    per_million = "" if dollars is None else f"{_dollars(dollars)} per million actions and runs"
     sums = map(_dollars, (made.growing_dollars, made.fixed_dollars, made.dollars))
-    per_million = (
-        "" if made.per_million is None else f"{_dollars(made.per_million)} per million actions and runs"
-    )
     yield "total", "", *sums, per_million
-    left = made.dollars - made.free_dollars
-    yield "less free tiers", "", "", "", _dollars(left), _FREE
+    yield "less free tiers", "", "", "", _dollars(made.dollars - made.free_dollars), _FREE
 
 
 def _aligned(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, numbers: int) -> str:
@@ -133,25 +102,13 @@ def _aligned(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, numbers
     return table(flush[0], flush[1:])
 
 
-def _count(quantity: float) -> str:
-    return f"{quantity:,.0f}" if quantity >= _NO_FRACTIONS else f"{quantity:,.2f}"
-
-
-# Quantities from this one on are printed without fractions.
-_NO_FRACTIONS = 100
-
-
-def _dollars(amount: float) -> str:
-    return f"{amount:,.2f}"
-
-
 def _as_json(made: Estimate) -> dict[str, Any]:
     return {
         "prices": made.prices.name,
         "region": made.prices.region,
         "as_of": made.prices.as_of.isoformat(),
         "workload": asdict(made.workload),
-        "lines": [_line(line) for line in made.lines],
+        "lines": [*map(_line, made.lines)],
         "growing_dollars": made.growing_dollars,
         "fixed_dollars": made.fixed_dollars,
         "dollars": made.dollars,

@@ -1,20 +1,21 @@
-"""``duetime doctor``: judges a deployment by its health and jobs. A finding names a remedy and a section."""
+"""``duetime doctor``: judges a deployment by its health and jobs. Findings name sections of the runbook."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from duetime._english import counted
-from duetime.cli.action_text import tenant
 from duetime.cli.client import Json, client_of
-from duetime.cli.output import pasted, print_either
-from duetime.cli.runbook import anchor
-from duetime.cli.tables import plain, table
-from duetime.cli.times import both, local
+from duetime.cli.failures import BadUsage, did_you_mean
+from duetime.cli.output import pasted, print_content, print_either
+from duetime.cli.tables import Table, both, local, plain
+from duetime.cli.views import tenant
 from duetime.clock import SystemClock
 
 _ANSWERS = "A part does not answer"
@@ -30,8 +31,8 @@ _JOB = "A job keeps failing"
 SECTIONS = (_ANSWERS, _LATE, _SWEEP, _SWITCH, _DEAD, _UNDELIVERED, _FAILURES, _TYPES, _JOB)
 """The headings in docs/runbook.md that findings name."""
 
-# The number of jobs that a finding names.
-_NAMED = 5
+# The number of jobs that a finding names, and of pages of 100 jobs that are read.
+_NAMED, _MOST_PAGES = 5, 10
 
 
 class Finding(NamedTuple):
@@ -196,34 +197,33 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f", and {more} more" if more > 0 else "")
 
 
-# A page has 100 jobs.
-_MOST_PAGES = 10
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Print the findings; return 1 if a part is ill."""
     client = client_of(arguments)
-    me = client.ask("GET", "me")
-    health = client.ask("GET", "health", "details")
+    me = client.call("getCaller").body
+    health = client.call("getHealthDetails").body
     now = SystemClock().now()
     found = [*diagnose(health, now)]
     if "jobs:read" in me["permissions"]:
-        pages = islice(client.pages("jobs", query={"limit": "100"}), _MOST_PAGES)
+        pages = islice(client.pages("listJobs", {"limit": 100}), _MOST_PAGES)
         found += diagnose_jobs([job for page in pages for job in page["items"]], now)
     found = [finding.with_connection(pasted(arguments)) for finding in found]
+    findings = [one._asdict() for one in found]
     content = {
         "url": client.url,
         "me": me,
         "health": health,
-        "findings": [_as_json(finding) for finding in found],
+        "findings": [{"told" if key == "message" else key: one[key] for key in one} for one in findings],
         "status": "ill" if is_ill(found) else "ok",
     }
     of = f" of {plain(name)}" if (name := tenant(me)) else ""
-    head = f"{client.url}, as {plain(me['actor'])}{of}\n"
-    places = _places(found, health.get("runbook"))
-    return print_either(arguments, content, lambda: "\n".join([head, drawn(found), *places])) or int(
-        is_ill(found)
-    )
+    # Sections of the runbook: addresses if its URL is set, else commands.
+    runbook = health.get("runbook")
+    before = f"{plain(runbook)}#" if runbook else "duetime deployment runbook "
+    sections = dict.fromkeys(f"  {before}{anchor(one.section)}" for one in found if one.section)
+    lines = [f"{client.url}, as {plain(me['actor'])}{of}\n", FINDINGS(findings, now)]
+    lines += ["", "see the runbook:", *sections] if sections else []
+    return print_either(arguments, content, lambda: "\n".join(lines)) or int(is_ill(found))
 
 
 def is_ill(found: Sequence[Finding]) -> bool:
@@ -231,20 +231,45 @@ def is_ill(found: Sequence[Finding]) -> bool:
     return any(finding.state == "ill" for finding in found)
 
 
-def drawn(found: Sequence[Finding]) -> str:
-    """Return the findings as a table."""
-    rows = [[finding.about, finding.state, finding.message, finding.remedy or "-"] for finding in found]
-    return table(["CHECK", "STATE", "FINDING", "REMEDY"], rows)
+FINDINGS = Table({"CHECK": "about", "STATE": "state", "FINDING": "message", "REMEDY": "{remedy:-}"})
+
+_HEADING = re.compile(r"^(#{2,3} .+)$", re.MULTILINE)
 
 
-def _as_json(finding: Finding) -> Json:
-    """Return the finding with the published key of its message."""
-    return {"told" if name == "message" else name: value for name, value in finding._asdict().items()}
+def print_runbook(arguments: argparse.Namespace) -> int:
+    """Print a section, or the list of sections."""
+    installed = Path(__file__).with_name("runbook.md")
+    checkout = Path(__file__).parents[3] / "docs" / "runbook.md"
+    file = installed if installed.is_file() else checkout
+    sections = sections_of(file.read_text(encoding="utf-8"))
+    if arguments.section is None:
+        listed = "\n".join(f"duetime deployment runbook {name}" for name in sections)
+        return print_content(arguments, {"sections": [*sections]}, lambda *_: listed)
+    name = anchor(arguments.section)
+    if name not in sections:
+        raise BadUsage(
+            f"the runbook has no section {arguments.section!r}{did_you_mean(name, sections) or ';'}"
+            " `duetime deployment runbook` lists all"
+        )
+    return print_content(arguments, {"section": name, "text": sections[name]}, lambda *_: sections[name])
 
 
-def _places(found: Sequence[Finding], runbook: str | None) -> Sequence[str]:
-    """Return the runbook's sections of findings: addresses if its URL is set, else commands."""
-    before = f"{plain(runbook)}#" if runbook else "duetime deployment runbook "
-    sections = dict.fromkeys(finding.section for finding in found if finding.section)
-    lines = [f"  {before}{anchor(section)}" for section in sections]
-    return ["", "see the runbook:", *lines] if lines else []
+def sections_of(text: str) -> Mapping[str, str]:
+    """Return the sections of a page by their anchors, in their order. A section contains its subsections."""
+    _, *parts = _HEADING.split(text)
+    sections: dict[str, str] = {}
+    chapter = ""
+    for heading, content in zip(parts[::2], parts[1::2], strict=True):
+        section = f"{heading}{content.rstrip()}"
+        name = anchor(heading.lstrip("# "))
+        sections[name] = section
+        if heading.startswith("## "):
+            chapter = name
+        elif chapter:
+            sections[chapter] += f"\n\n{section}"
+    return sections
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor of a heading, as in links."""
+    return re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-")

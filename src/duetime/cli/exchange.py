@@ -10,7 +10,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
-from duetime.cli.failures import GatewayTimedOut, NoAnswer, TimedOut
+from duetime.cli.failures import NoResponse
 
 TIMEOUT = 35.0
 """Seconds: API Gateway gives up after 29."""
@@ -61,24 +61,33 @@ def exchange(
     """Send a request, and return the response.
 
     Raises:
-        TimedOut: the server at `base` does not respond within `timeout` seconds.
-        GatewayTimedOut: the gateway there responds before the API does.
-        NoAnswer: no server responds at `base`.
+        NoResponse: no server responds at `base`, or not within `timeout` seconds, or its gateway gave up.
     """
     opener = build_opener(_NoRedirects, *([ProxyHandler({})] if is_loopback(url) else []))
+    done = "" if method == "GET" else "; the change may have been made, so look before you repeat it"
+    too_late = NoResponse(
+        f"time-out: {base} did not respond within {timeout:g} seconds{done}:"
+        f" wait longer with --timeout {2 * timeout:g}, or set DUETIME_TIMEOUT={2 * timeout:g}"
+    )
     try:
         request = Request(url, body, dict(headers), method=method)  # noqa: S310 - the client admits http and https alone
         received = _received(opener, request, timeout)
     except TimeoutError:
-        raise TimedOut(base, method, timeout) from None
-    except URLError as error:
-        if isinstance(error.reason, TimeoutError):
-            raise TimedOut(base, method, timeout) from None
-        raise NoAnswer(base, _reason(error.reason)) from None
+        raise too_late from None
     except (OSError, HTTPException, ValueError) as error:
-        raise NoAnswer(base, _reason(error)) from None
+        reason = error.reason if isinstance(error, URLError) else error
+        if isinstance(reason, TimeoutError):
+            raise too_late from None
+        why = str(getattr(reason, "strerror", None) or reason or type(reason).__name__)
+        raise NoResponse(
+            f"no scheduler responds at {base} ({why}): start one with `duetime local --app module:name`,"
+            " or set --url"
+        ) from None
     if received.status == _GATEWAY_TIMEOUT:
-        raise GatewayTimedOut(base, method)
+        raise NoResponse(
+            f"time-out: the gateway at {base} did not wait for the response (504){done}:"
+            " repeat it, with a smaller --limit if the command has one; --timeout does not change this"
+        )
     return received
 
 
@@ -89,7 +98,3 @@ def _received(opener: OpenerDirector, request: Request, timeout: float) -> Recei
     except HTTPError as error:
         with error:
             return Received(error.code, error.read(), None)
-
-
-def _reason(error: object) -> str:
-    return str(getattr(error, "strerror", None) or error or type(error).__name__)

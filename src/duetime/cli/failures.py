@@ -32,38 +32,6 @@ class NoResponse(CommandFailed):
     """The request got no response of the API."""
 
 
-class NoAnswer(NoResponse):
-    """No server responds at the URL."""
-
-    def __init__(self, url: str, reason: str) -> None:
-        super().__init__(
-            f"no scheduler responds at {url} ({reason}): start one with `duetime local --app module:name`,"
-            " or set --url"
-        )
-
-
-class TimedOut(NoResponse):
-    """The server at the URL did not respond in time."""
-
-    def __init__(self, url: str, method: str, seconds: float) -> None:
-        done = "" if method == "GET" else "; the change may have been made, so look before you repeat it"
-        super().__init__(
-            f"time-out: {url} did not respond within {seconds:g} seconds{done}:"
-            f" wait longer with --timeout {2 * seconds:g}, or set DUETIME_TIMEOUT={2 * seconds:g}"
-        )
-
-
-class GatewayTimedOut(NoResponse):
-    """The gateway at the URL did not wait for the API's response."""
-
-    def __init__(self, url: str, method: str) -> None:
-        done = "" if method == "GET" else "; the change may have been made, so look before you repeat it"
-        super().__init__(
-            f"time-out: the gateway at {url} did not wait for the response (504){done}:"
-            " repeat it, with a smaller --limit if the command has one; --timeout does not change this"
-        )
-
-
 class StrangeAnswer(CommandFailed):
     """The server at the URL is not duetime's API."""
 

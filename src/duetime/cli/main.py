@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import islice
 
-from duetime.cli.arguments import argument, flag
+from duetime.cli.arguments import flag
 from duetime.cli.client import client_of
 from duetime.cli.commands import COMMANDS
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, did_you_mean
@@ -27,6 +27,7 @@ _MOST_PAGES = 10
 _EPILOG = (
     f"{', '.join(f'`{name}`' for name in OF_ACTIONS)} need no `actions` before them."
     " `duetime help COMMAND` prints a command's help. Exit status: 0 done, 1 failed, 2 bad usage."
+    " A table fits the terminal, elsewhere 80 columns or COLUMNS: it may leave columns out, which --json has."
     " Commands that call a scheduler use the local one"
     " (duetime local) unless --url or DUETIME_URL names another."
 )
@@ -42,9 +43,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted.
     """
     command_line = parser()
-    _complete(command_line)
+    if "_ARGCOMPLETE" in os.environ:  # noqa: TID251 - argcomplete's protocol, no setting of duetime
+        import argcomplete  # noqa: PLC0415 - only a completion needs it
+
+        argcomplete.autocomplete(command_line)
     arguments = command_line.parse_args(expand(sys.argv[1:] if argv is None else argv))
     _escape_what_the_terminal_lacks()
+    if arguments.version:
+        from importlib.metadata import version  # noqa: PLC0415 - only this option reads it
+
+        print(f"duetime {version('duetime')}")
+        return 0
     if arguments.run is None:
         command_line.print_help()
         return 0
@@ -53,7 +62,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             from duetime.settings import check_variables  # noqa: PLC0415 - most shells have none
 
             check_variables()
-        _require_rich()
+        if find_spec("rich") is None:
+            raise CommandFailed(
+                'the command line needs the package rich: pip install "duetime[cli]";'
+                ' `duetime local` needs "duetime[local]"'
+            )
         status = int(arguments.run(arguments))
         sys.stdout.flush()
     except DuetimeError as error:
@@ -72,20 +85,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-class _Version(argparse.Action):
-    """Prints the version of the installed package, and exits."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version  # noqa: PLC0415 - only this option reads it
-
-        print(f"duetime {version('duetime')}")
-        parser.exit()
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     root = CommandParser(prog="duetime", description="Run code when it is due.", epilog=_EPILOG)
-    argument("--version", action=_Version, nargs=0, help="print the version, and exit").add_to(root)
+    flag("--version", "print the version, and exit").add_to(root)
     flag("--json", "print JSON; also after the command").add_to(root)
     root.set_defaults(run=None)
     commands = root.add_subparsers(title="commands", metavar="COMMAND")
@@ -100,27 +103,11 @@ def _job_meant(arguments: argparse.Namespace, rejected: RequestRejected) -> str:
     if rejected.status != _NOT_FOUND or not written:
         return ""
     try:
-        pages = [*islice(client_of(arguments).pages("jobs", query={"limit": "100"}), _MOST_PAGES)]
+        pages = [*islice(client_of(arguments).pages("listJobs", {"limit": 100}), _MOST_PAGES)]
     except CommandFailed:  # the first failure is the one to print
         return ""
     known = [job["name"] for page in pages for job in page["items"]]
     return "" if written in known else did_you_mean(written, known)
-
-
-def _complete(command_line: argparse.ArgumentParser) -> None:
-    """Offer completions and exit, if a shell runs this process to complete a command."""
-    if "_ARGCOMPLETE" in os.environ:  # noqa: TID251 - argcomplete's protocol, no setting of duetime
-        import argcomplete  # noqa: PLC0415 - only a completion needs it
-
-        argcomplete.autocomplete(command_line)
-
-
-def _require_rich() -> None:
-    if find_spec("rich") is None:
-        raise CommandFailed(
-            'the command line needs the package rich: pip install "duetime[cli]";'
-            ' `duetime local` needs "duetime[local]"'
-        )
 
 
 def _escape_what_the_terminal_lacks() -> None:

@@ -6,8 +6,8 @@ import argparse
 
 from duetime.cli.client import Client, Json, client_of
 from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
-from duetime.cli.output import print_content, print_either
-from duetime.cli.tables import Table, plain, when
+from duetime.cli.output import last_word, print_content, print_either
+from duetime.cli.tables import Table, plain
 from duetime.errors import truncate
 
 CAPACITY = 1_000
@@ -17,31 +17,20 @@ _USUAL, _REASON = 20, 60
 _NOT_FOUND = 404
 
 
-class NoOutbox(CommandFailed):
-    """The URL is not a local cloud's."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__(
-            f"{url} is no local cloud, and only a local cloud has an outbox: start one with"
-            " `duetime local --app module:name`, or set its --url"
-        )
-
-
 def run(arguments: argparse.Namespace) -> int:
     """List what was sent, or show one mail."""
     if getattr(arguments, "number", None) is not None:
         return _show(arguments)
-    kind, limit = arguments.command.rpartition(" ")[2], arguments.limit
-    if limit is None:
-        limit = CAPACITY if kind == "metrics" else _USUAL
-    sent = _ask(client_of(arguments), kind, limit=str(limit), type=arguments.type)
-    return print_content(arguments, sent, _KINDS[kind])
+    kind = last_word(arguments)
+    usual = CAPACITY if kind == "metrics" else _USUAL
+    given = {"limit": usual if arguments.limit is None else arguments.limit, "type": arguments.type}
+    return print_content(arguments, _ask(client_of(arguments), kind, given), _KINDS[kind])
 
 
 def _show(arguments: argparse.Namespace) -> int:
     if arguments.limit is not None or arguments.type is not None:
         raise BadUsage("--limit and --type are for the list; leave out the number, or them")
-    mails = _ask(client_of(arguments), "mails", limit=str(CAPACITY))["items"]
+    mails = _ask(client_of(arguments), "mails", {"limit": CAPACITY})["items"]
     mail = next((mail for mail in mails if mail["number"] == arguments.number), None)
     if mail is None:
         raise CommandFailed(f"no mail has the number {arguments.number}: `duetime outbox mails` lists them")
@@ -51,25 +40,25 @@ def _show(arguments: argparse.Namespace) -> int:
     return print_either(arguments, mail, lambda: "\n".join(lines))
 
 
-def _ask(client: Client, name: str, **query: str | None) -> Json:
+def _ask(client: Client, name: str, query: Json) -> Json:
     """Call the local cloud itself, beside its API and without a sign-in.
 
     Raises:
-        NoOutbox: the URL is not a local cloud's.
+        CommandFailed: the URL is not a local cloud's.
     """
     from duetime.cli.exchange import is_loopback  # noqa: PLC0415 - `duetime --help` needs no HTTP
 
-    if not is_loopback(client.url):
-        raise NoOutbox(client.url)
     base = client.url.rstrip("/").removesuffix(client.prefix)
     try:
-        return Client(base, prefix="").ask("GET", "outbox", name, query=query)
-    except StrangeAnswer:
-        raise NoOutbox(client.url) from None
-    except RequestRejected as refused:
-        if refused.status == _NOT_FOUND:
-            raise NoOutbox(client.url) from None
-        raise
+        if is_loopback(client.url):
+            return Client(base, prefix="").ask("GET", "outbox", name, query=query)
+    except (RequestRejected, StrangeAnswer) as error:
+        if isinstance(error, RequestRejected) and error.status != _NOT_FOUND:
+            raise
+    raise CommandFailed(
+        f"{client.url} is no local cloud, and only a local cloud has an outbox: start one with"
+        " `duetime local --app module:name`, or set its --url"
+    )
 
 
 def _about(sent: Json) -> Json:
@@ -80,7 +69,7 @@ def _about(sent: Json) -> Json:
 _KINDS = {
     "events": Table(
         {
-            "SENT": when("at"),
+            "SENT": "{at:when}",
             "TYPE": "type",
             "TENANT": lambda sent, _: sent["detail"].get("tenant_id"),
             "ABOUT": lambda sent, _: _about(sent).get("id") or _about(sent).get("name"),
@@ -91,7 +80,7 @@ _KINDS = {
     "mails": Table(
         {
             "N": "number",
-            "SENT": when("at"),
+            "SENT": "{at:when}",
             "TYPE": "type",
             "TO": "address",
             "LANGUAGE": "language",
@@ -101,7 +90,7 @@ _KINDS = {
     ),
     "messages": Table(
         {
-            "SENT": when("at"),
+            "SENT": "{at:when}",
             "TYPE": "type",
             "SEVERITY": lambda sent, _: sent["attributes"].get("severity"),
             "TENANT": lambda sent, _: sent["attributes"].get("tenant"),

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from duetime.cli.arguments import CONNECTION, Argument, OneOf, Section, flag
 from duetime.cli.failures import did_you_mean
+from duetime.cli.output import redraw
 from duetime.cli.tables import plain
-from duetime.cli.terminal import redraw
+from duetime.errors import DuetimeError
 
 BAD_USAGE = 2
 """The exit status of bad usage."""
@@ -124,6 +125,15 @@ class CommandParser(argparse.ArgumentParser):
             is_option = name.startswith("--") and " " not in word
             if is_option and not any(known.startswith(name) for known in self._option_string_actions):
                 yield name
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Return the value of a word; the message of a value's parser is the failure's message."""
+        if action.type is None or isinstance(action.type, type | str):
+            return super()._get_value(action, arg_string)
+        try:
+            return action.type(arg_string)
+        except (ValueError, DuetimeError) as error:
+            raise argparse.ArgumentError(action, str(error)) from None
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:

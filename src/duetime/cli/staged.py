@@ -13,11 +13,9 @@ from typing import Any
 from duetime.cli.arguments import Filters
 from duetime.cli.client import Client, Json, client_of
 from duetime.cli.failures import BadUsage
-from duetime.cli.many import BulkVerb, agreed
-from duetime.cli.output import print_json
+from duetime.cli.many import OPEN, VERBS, agreed, change, chosen_by
+from duetime.cli.output import ProgressBar, print_json
 from duetime.cli.tables import plain
-from duetime.cli.terminal import ProgressBar
-from duetime.cli.watch import OPEN, PAUSE
 from duetime.clock import SystemClock
 from duetime.model.error_pattern import error_pattern
 
@@ -27,10 +25,8 @@ STAGES = (1, 10, None)
 WAIT = 600
 """Seconds that a stage waits for its actions, by default."""
 
-# The number of ids in one change, and in one read, whose URL has them.
-_STEP, _LOOK = 100, 50
-# The number of actions that a report names.
-_FIRST = 5
+# The number of ids in one change, in one read, whose URL has them, and in a report.
+_STEP, _LOOK, _FIRST = 100, 50, 5
 
 # The outcomes of an action, in the order of a report.
 _OUTCOMES = {
@@ -54,11 +50,11 @@ class _Stage:
     def outcome(self, action_id: str) -> str:
         """Return the outcome of an action since its redrive, by its first new attempt."""
         action = self.now[action_id]
-        if action["status"] == "executed":
-            return "executed"
         if action["status"] == "failed" or action["is_retrying"]:
             is_same = _pattern(action) == _pattern(self.before[action_id])
             return "same_error" if is_same else "other_error"
+        if action["status"] == "executed":
+            return "executed"
         return "running" if action["status"] in OPEN else "ended"
 
     def of(self, outcome: str) -> list[Json]:
@@ -71,9 +67,7 @@ class _Stage:
             return f"the same error came back: {plain(_error(same[0]))} ({same[0]['id']})"
         if running := self.of("running"):
             return f"{len(running)} still running, such as {running[0]['id']}: wait longer with --stage-wait"
-        if self.now and not self.of("executed"):
-            return "no action of this stage was executed"
-        return None
+        return "no action of this stage was executed" if self.now and not self.of("executed") else None
 
     def document(self) -> Json:
         """Return the report as JSON: the ids by outcome."""
@@ -85,19 +79,23 @@ class _Stage:
         counts = Counter(map(self.outcome, self.now))
         shown = ", ".join(f"{counts[name]} {text}" for name, text in _OUTCOMES.items() if counts[name])
         yield f"stage {self.number}: redriven {len(self.now)}" + (f": {shown}" if shown else "")
-        for action in self.of("other_error")[:_FIRST]:
-            yield f"  another error {action['id']}: {plain(_error(action))}"
-        for action in self.left[:_FIRST]:
-            yield f"  left {action['id']}: {plain(action['reason'])}"
+        others = self.of("other_error")[:_FIRST]
+        yield from (f"  another error {action['id']}: {plain(_error(action))}" for action in others)
+        yield from (f"  left {action['id']}: {plain(action['reason'])}" for action in self.left[:_FIRST])
 
 
-def redrive_staged(arguments: argparse.Namespace, verb: BulkVerb, filters: Filters) -> int:
-    """Redrive all that match the filters, in stages; return 0 if all were executed.
+def redrive(arguments: argparse.Namespace) -> int:
+    """Run failed actions again, with ``--all`` every dead letter; return 0 if all stages were executed.
 
     Raises:
         BadUsage: ids were given, or no filter; or there is no terminal for the confirmation.
         CommandFailed: the API failed; some may be redriven, and a repeat is safe.
     """
+    filters, verb = chosen_by(arguments), VERBS["redrive"]
+    if not arguments.staged:
+        if arguments.stage_wait is not None:
+            raise BadUsage("--stage-wait goes with --staged")
+        return change(arguments)
     if arguments.ids or arguments.dry_run or not filters:
         raise BadUsage("--staged takes filters such as --type, without ids and --dry-run")
     client = client_of(arguments)
@@ -120,8 +118,7 @@ def redrive_staged(arguments: argparse.Namespace, verb: BulkVerb, filters: Filte
     elif reason is not None:
         rest = "; the others were not redriven" if unread else ""
         print(f"stopped after stage {stages[-1].number}{rest}: {reason}", file=sys.stderr)
-    is_well = all(stage.outcome(one) == "executed" for stage in stages for one in stage.now)
-    return 0 if is_well and not any(stage.left for stage in stages) else 1
+    return int(any(stage.left or len(stage.of("executed")) < len(stage.now) for stage in stages))
 
 
 class _StagedRedrive:
@@ -129,8 +126,7 @@ class _StagedRedrive:
 
     def __init__(self, client: Client, filters: Filters, wait: timedelta) -> None:
         self._client, self._clock, self._wait = client, SystemClock(), wait
-        self._filters: dict[str, Any] = dict(filters)
-        self._cursor: str | None = None
+        self._filters: dict[str, Any] = {**filters, "dry_run": True, "cursor": None}
         self.is_more = True
         """Whether some that match may not be redriven yet."""
 
@@ -141,22 +137,19 @@ class _StagedRedrive:
             with ProgressBar(f"stage {number}") as bar:
                 self._redrive(stage, size, bar)
                 self._await(stage, bar)
-            if not (stage.now or stage.left):
-                return
-            yield stage
-            if stage.stop_reason() or not self.is_more:
+            if stage.now or stage.left:
+                yield stage
+            if not (stage.now or stage.left) or stage.stop_reason() or not self.is_more:
                 return
 
     def _redrive(self, stage: _Stage, size: int | None, bar: ProgressBar) -> None:
         """Redrive the next ones; while a large stage goes on, the same error ends it too."""
         while self.is_more and (size is None or len(stage.before) < size):
-            limit = _STEP if size is None else size - len(stage.before)
-            found = self._next(limit)
-            if not found:
+            if not (found := self._next(_STEP if size is None else size - len(stage.before))):
                 continue
             stage.before |= {action["id"]: action for action in found}
-            ids = [action["id"] for action in found]
-            step = self._client.ask("POST", "actions", "redrive", body={"ids": ids, "limit": _STEP})
+            given = {"ids": [action["id"] for action in found], "limit": _STEP}
+            step = self._client.call("redriveActions", given).body
             stage.now |= {action["id"]: action for action in step["changed"]}
             stage.left += step["left"]
             bar.done(len(stage.now))
@@ -167,34 +160,26 @@ class _StagedRedrive:
 
     def _next(self, limit: int) -> Sequence[Json]:
         """Return the next failed actions as they are; a page may be empty."""
-        body = {**self._filters, "dry_run": True, "limit": limit, "cursor": self._cursor}
-        page = self._client.ask("POST", "actions", "redrive", body=body)
-        self._cursor = page["next_cursor"]
-        self.is_more = self._cursor is not None
-        if page["created_until"] is not None:
-            self._filters["created_until"] = page["created_until"]
+        page = self._client.call("redriveActions", {**self._filters, "limit": limit}).body
+        self._filters["cursor"] = page["next_cursor"]
+        self._filters["created_until"] = page["created_until"] or self._filters.get("created_until")
+        self.is_more = page["next_cursor"] is not None
         found: Sequence[Json] = page["changed"]
         return found
 
     def _await(self, stage: _Stage, bar: ProgressBar) -> None:
         """Wait until each action has an outcome, or the time of the stage is over."""
-        until, noted = self._clock.now() + self._wait, 0
-        while undecided := _undecided(stage):
-            bar.done(len(stage.now) - len(undecided))
-            if len(undecided) != noted:
-                noted = len(undecided)
-                bar.note(f"stage {stage.number}: {noted} not done yet")
-            if self._clock.now() >= until:
-                return
-            self._clock.wait_until(self._clock.now() + PAUSE)
+        until = self._clock.now() + self._wait
+        while (undecided := _undecided(stage)) and self._clock.now() < until:
+            line = f"stage {stage.number}: {len(undecided)} not done yet"
+            bar.wait(len(stage.now) - len(undecided), line, self._clock)
             for first in range(0, len(undecided), _LOOK):
                 self._look(stage, undecided[first : first + _LOOK])
 
     def _look(self, stage: _Stage, ids: Sequence[str]) -> None:
         """Read actions again."""
         if ids:
-            query = {"ids": ",".join(ids), "limit": str(_LOOK)}
-            page = self._client.ask("GET", "actions", "query", query=query)
+            page = self._client.call("listActions", {"ids": ",".join(ids), "limit": _LOOK}).body
             stage.now |= {action["id"]: action for action in page["items"]}
 
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from duetime._english import counted
 from duetime.cli.client import client_of
 from duetime.cli.exchange import exchange, is_loopback
 from duetime.cli.failures import BadUsage, NoResponse
-from duetime.cli.output import print_either
-from duetime.cli.tables import facts, plain, table
-from duetime.cli.terminal import ProgressBar
+from duetime.cli.output import ProgressBar, print_either
+from duetime.cli.tables import Table, facts
 from duetime.clock import SystemClock
 from duetime.verify.measures import Measures
 from duetime.verify.pages import check_pages
 from duetime.verify.trial import Result
-from duetime.verify.verify import Options, Verification, Verify
+from duetime.verify.verify import Options, Verify
 
 _BAR = 40
 """The longest bar of the histogram, in characters."""
@@ -32,30 +31,28 @@ _CHAOS = (
 def run(arguments: argparse.Namespace) -> int:
     """Verify, and print the results; return 1 if a check failed."""
     if arguments.chaos and not arguments.yes:
-        _confirm()
+        if not sys.stdin.isatty():
+            raise BadUsage(f"{_CHAOS} There is no terminal to confirm it; add --yes")
+        if input(f"{_CHAOS} Continue? [y/N] ").strip().lower() not in {"y", "yes"}:
+            raise BadUsage("not confirmed, nothing was scheduled")
     client = client_of(arguments)
     options = Options(far=arguments.far, chaos=arguments.chaos, notify=arguments.notify)
     with ProgressBar("verify") as bar:
-        verify = Verify(client, SystemClock(), options, bar.note if sys.stderr.isatty() else _ignore)
+        verify = Verify(client, SystemClock(), options, bar.note if sys.stderr.isatty() else lambda _: None)
         verification = verify(_further(arguments, client.url, client.prefix, verify.run_id))
+    content: dict[str, Any] = {
+        "url": client.url,
+        "correlation_id": verification.run_id,
+        "status": "ok" if verification.is_ok else "failed",
+        "checks": [result._asdict() for result in verification.results],
+        "measures": verification.measures.to_json(),
+    }
     parts = (
         f"{client.url}, correlation id {verification.run_id}",
-        _checks(verification.results),
+        _CHECKS(content["checks"], SystemClock().now()),
         _measured(verification.measures),
     )
-    content = _as_json(client.url, verification)
     return print_either(arguments, content, lambda: "\n\n".join(parts)) or int(not verification.is_ok)
-
-
-def _confirm() -> None:
-    if not sys.stdin.isatty():
-        raise BadUsage(f"{_CHAOS} There is no terminal to confirm it; add --yes")
-    if input(f"{_CHAOS} Continue? [y/N] ").strip().lower() not in {"y", "yes"}:
-        raise BadUsage("not confirmed, nothing was scheduled")
-
-
-def _ignore(_line: str) -> None:
-    """Print nothing: standard error is no terminal."""
 
 
 def _further(
@@ -80,69 +77,44 @@ def _further(
     return checks
 
 
-def _as_json(url: str, verification: Verification) -> dict[str, Any]:
-    return {
-        "url": url,
-        "correlation_id": verification.run_id,
-        "status": "ok" if verification.is_ok else "failed",
-        "checks": [result._asdict() for result in verification.results],
-        "measures": verification.measures.to_json(),
+_CHECKS = Table(
+    {
+        "CHECK": "name",
+        "STATE": "state",
+        "EXPECTED": "expected",
+        "ACTUAL": "actual",
+        "REMEDY": lambda check, _: (check["state"] != "ok" and check["remedy"]) or "-",
     }
-
-
-def _checks(results: Sequence[Result]) -> str:
-    rows = [
-        [
-            result.name,
-            result.state,
-            result.expected,
-            result.actual,
-            (result.remedy if result.state != "ok" else "") or "-",
-        ]
-        for result in results
-    ]
-    return table(["CHECK", "STATE", "EXPECTED", "ACTUAL", "REMEDY"], rows)
+)
+_PHASES = {
+    True: "in phase with the send",
+    False: "at whole seconds, so workers wait longer",
+    None: "not measured",
+}
 
 
 def _measured(measured: Measures) -> str:
-    clocks = {"API's clock": measured.api_clock_ahead, "workers' clock": measured.worker_clock_ahead}
-    phases = {
-        True: "in phase with the send",
-        False: "at whole seconds, so workers wait longer",
-        None: "not measured",
-    }
+    late, excess, timer = measured.cold_lateness, measured.delay_excess, measured.timer_lateness
+    end = "" if excess is None else f"; received {excess:.0f} ms after (median)"
+    fired = "not measured (--far)" if timer is None else f"fired {timer / 1000:.1f} s after its time"
     values = {
-        **{name: _ahead(bounds) for name, bounds in clocks.items()},
-        "cold starts": f"{measured.cold_starts}{_at_most(measured.cold_lateness)}",
-        "delays of SQS": f"end {phases[measured.delays_in_phase]}{_after(measured.delay_excess)}",
-        "timers": _timer(measured.timer_lateness),
+        "API's clock": _ahead(measured.api_clock_ahead),
+        "workers' clock": _ahead(measured.worker_clock_ahead),
+        "cold starts": f"{measured.cold_starts}{'' if late is None else f', at most {late:.0f} ms late'}",
+        "delays of SQS": f"end {_PHASES[measured.delays_in_phase]}{end}",
+        "timers": fired,
     }
-    return f"{_histogram(measured)}\n\n{facts('measured', values)}"
-
-
-def _histogram(measured: Measures) -> str:
-    bars = measured.histogram
-    most, total = max(bars.values()) or 1, len(measured.lateness)
+    bars, total = measured.histogram, len(measured.lateness)
+    most = max(bars.values()) or 1
     lines = [
         f"  {name:>10}  {count:>3}  {'#' * round(_BAR * count / most)}".rstrip()
         for name, count in bars.items()
     ]
-    return "\n".join([f"lateness of {counted(total, 'run')}", *lines])
+    histogram = "\n".join([f"lateness of {counted(total, 'run')}", *lines])
+    return f"{histogram}\n\n{facts('measured', values)}"
 
 
 def _ahead(bounds: tuple[float, float] | None) -> str:
     if bounds is None:
         return "not measured"
     return f"{bounds[0]:+.0f} to {bounds[1]:+.0f} ms ahead of this machine's"
-
-
-def _at_most(late: float | None) -> str:
-    return "" if late is None else f", at most {late:.0f} ms late"
-
-
-def _after(excess: float | None) -> str:
-    return "" if excess is None else f"; received {excess:.0f} ms after (median)"
-
-
-def _timer(late: float | None) -> str:
-    return "not measured (--far)" if late is None else plain(f"fired {late / 1000:.1f} s after its time")

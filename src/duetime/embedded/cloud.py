@@ -460,8 +460,8 @@ class MemoryCloud(InProcessCloud):
 
     def remove_expired(self, now: datetime) -> None:
         """With their idempotency keys, and keyed items."""
-        self.store.remove_expired(now)
-        self.items.remove_expired(now)
+        for items in (self.store, self.items, self.job_store.items):
+            items.remove_expired(now)
 
     def next_sweep_at(self) -> datetime | None:
         """From the earliest rows and jobs, in whole turns of the sweep."""
@@ -491,4 +491,6 @@ class MemoryCloud(InProcessCloud):
         )
         if has_wheel:
             return earliest + TURN - self.settings.near_limit
-        return earliest + (timedelta(0) if self.items.partitions[PAUSE.partition] else self.settings.grace)
+        return earliest + (
+            timedelta(0) if self.items.partitions[PAUSE.partition].items else self.settings.grace
+        )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from threading import RLock
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from duetime.memory.table import MemoryTable
 from duetime.ports.keyed_items import (
@@ -18,12 +20,54 @@ from duetime.ports.keyed_items import (
     Page,
     Query,
     Write,
+    holds,
     nothing,
-    of_sort_keys,
 )
 
 T = TypeVar("T")
 OnWrite = Callable[[Kind, Fields | None, Fields | None], None]
+
+
+@dataclass(slots=True)
+class _Partition:
+    """Items by sort key, and these keys in order."""
+
+    items: dict[str, Fields] = field(default_factory=dict)
+    order: list[str] = field(default_factory=list)
+
+    def put(self, sort: str, item: Fields | None) -> None:
+        if (sort in self.items) is not (item is not None):
+            if item is not None:
+                insort(self.order, sort)
+            else:
+                del self.order[bisect_left(self.order, sort)]
+        if item is None:
+            self.items.pop(sort, None)
+        else:
+            self.items[sort] = item
+
+    def within(self, query: Query) -> Iterator[Fields]:
+        """Yield the items of a query's range, in its order."""
+        first, last = query.span or (query.begin, query.begin + chr(0x10FFFF) if query.begin else None)
+        low = max(bisect_left(self.order, first), bisect_right(self.order, query.after))
+        high = len(self.order) if last is None else bisect_right(self.order, last)
+        high = min(high, bisect_left(self.order, query.before)) if query.before else high
+        sorts = self.order[low:high]
+        return (self.items[sort] for sort in (reversed(sorts) if query.is_newest_first else sorts))
+
+
+_EMPTY = _Partition()
+
+
+class OwnEntry(NamedTuple):
+    """A write of a job's item that a commit makes beside the handler's entries."""
+
+    items: MemoryItems
+    write: Write
+
+    def holds(self) -> bool:
+        """Return whether its guard holds."""
+        return self.write.holds(self.items.item_at(self.write.key))
 
 
 class MemoryItems:
@@ -37,9 +81,17 @@ class MemoryItems:
     def __init__(
         self, on_write: OnWrite = lambda _kind, _old, _new: None, rows: MemoryTable | None = None
     ) -> None:
-        self.partitions = defaultdict[str, dict[str, Fields]](dict)
+        self.partitions = defaultdict[str, _Partition](_Partition)
         self._rows, self._on_write = rows, on_write
         self._lock = RLock() if rows is None else rows.lock
+
+    def item_at(self, key: Key) -> Fields | None:
+        """Return an item as it is stored."""
+        return self.partitions.get(key.partition, _EMPTY).items.get(key.sort)
+
+    def replace(self, key: Key, item: Fields | None) -> None:
+        """Store an item, or remove it, without a guard."""
+        self.partitions[key.partition].put(key.sort, item)
 
     def get(
         self,
@@ -49,7 +101,7 @@ class MemoryItems:
         instead: Callable[[Fields], T | None] | None = None,
     ) -> T | None:
         del kind, instead
-        item = self.partitions[key.partition].get(key.sort)
+        item = self.item_at(key)
         return None if item is None else read(item)
 
     def find(
@@ -57,10 +109,14 @@ class MemoryItems:
     ) -> Iterator[T]:
         del instead
         with self._lock:
-            parts = [self.partitions[query.partition]] if query.index == "pk" else self.partitions.values()
-            items = [item for part in parts for item in part.values()]
-        found = sorted(of_sort_keys(query, items), key=lambda item: item["sk"], reverse=query.is_newest_first)
-        return map(read, found)
+            if query.index == "pk":
+                found = [*self.partitions.get(query.partition, _EMPTY).within(query)]
+            else:
+                parts = [*self.partitions.values()]
+                found = [item for part in parts for item in part.within(query)]
+                found = [item for item in found if item.get(query.index) == query.partition]
+                found.sort(key=lambda item: str(item["sk"]), reverse=query.is_newest_first)
+        return (read(item) for item in found if holds(query.where, item))
 
     def page(self, query: Query, read: Callable[[Fields], T]) -> Page[T]:
         found = list(self.find(query, dict))
@@ -84,23 +140,25 @@ class MemoryItems:
                     self._on_write(write.kind, old, new)
             return Outcome(is_written=True, items={at: item for at, item in enumerate(after) if item})
 
+    def entry(self, write: AnyWrite) -> Mapping[str, Any]:
+        return {"Own": OwnEntry(self, write)} if isinstance(write, Write) else {}
+
     def remove_expired(self, now: datetime) -> None:
         """Remove the items whose time to live has ended."""
         with self._lock:
             for part in self.partitions.values():
-                for sort in [sort for sort, item in part.items() if "ttl" in item and item["ttl"] <= now]:
-                    del part[sort]
+                for sort in [
+                    sort for sort, item in part.items.items() if "ttl" in item and item["ttl"] <= now
+                ]:
+                    part.put(sort, None)
 
     def _stored(self, write: AnyWrite) -> Any:
         if isinstance(write, Write):
-            return self.partitions[write.key.partition].get(write.key.sort)
+            return self.item_at(write.key)
         return self._rows and self._rows.get(write.ref)
 
     def _replace(self, write: AnyWrite, old: Any, new: Any) -> None:
-        if not isinstance(write, Write):
-            if self._rows is not None and new is not old:
-                self._rows.write(old, new)
-        elif new is None:
-            self.partitions[write.key.partition].pop(write.key.sort, None)
-        else:
-            self.partitions[write.key.partition][write.key.sort] = new
+        if isinstance(write, Write):
+            self.replace(write.key, new)
+        elif self._rows is not None and new is not old:
+            self._rows.write(old, new)

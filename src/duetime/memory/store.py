@@ -11,10 +11,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from duetime.errors import Unsupported
+from duetime.errors import CommitRejected, RejectedEntry, Unsupported
 from duetime.ids import ActionId
 from duetime.memory.batches import MemoryBatches, index_batches
-from duetime.memory.keyed_items import MemoryItems
+from duetime.memory.keyed_items import MemoryItems, OwnEntry
 from duetime.memory.queries import MemoryQueries
 from duetime.memory.table import MemoryTable
 from duetime.model.action import KEPT_ATTEMPTS, Action, ActionRef
@@ -196,18 +196,25 @@ class MemoryStore(RowChanges):
         self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
     ) -> SettleResult:
         del number  # a dictionary loses no response
+        own: list[OwnEntry] = [entry["Own"] for entry in entries if "Own" in entry]
+        theirs = [entry for entry in entries if "Own" not in entry]
         with self.lock:
             if self.held(claimed) is None:
                 was_this_one = settlement.has_ended(claimed, self._rows.get(claimed.ref))
                 return SettleResult.SETTLED if was_this_one else SettleResult.LEASE_LOST
-            if entries:
+            if not all(entry.holds() for entry in own):
+                raise CommitRejected([RejectedEntry(len(theirs))])
+            if theirs:
                 if self.on_commit is None:
                     raise Unsupported(
                         "the entries of a commit need DynamoDB; in memory, SimulatedCloud(app, on_commit=…)"
                         " takes them"
                     )
-                self.on_commit(entries)
-            return self.settle(claimed, settlement)
+                self.on_commit(theirs)
+            result = self.settle(claimed, settlement)
+            for entry in own:
+                entry.items.write(entry.write)
+            return result
 
     def add_follower(self, ref: ActionRef, follower: ActionId) -> bool:
         with self.lock:

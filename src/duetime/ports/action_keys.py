@@ -39,7 +39,7 @@ from duetime.ports.keyed_items import (
     IS_NEW,
     TEXT,
     AnyWrite,
-    Conflict,
+    Cancelled,
     Fields,
     Guard,
     Items,
@@ -152,7 +152,7 @@ class IdempotencyKeys(Keyed):
         over = [] if held is None else [RowIsOver(ActionRef(action.tenant_id, held.action_id))]
         try:
             return self._items.write(taking(action, terms, held), RowPut(action), *over)
-        except Conflict:
+        except Cancelled:
             raise
         except BackendUnavailable:
             present = self._held(action)

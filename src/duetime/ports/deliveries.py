@@ -40,7 +40,7 @@ from duetime.ports.keyed_items import (
     NUMBER,
     TEXT,
     AtMost,
-    Conflict,
+    Cancelled,
     Fields,
     Guard,
     Key,
@@ -163,7 +163,7 @@ class Windows(Keyed):
             position = DigestPosition(counted.window, counted.total + 1)
             try:
                 outcome = self._items.write(*_counting(notification, position, expires_at), tries=1)
-            except Conflict:
+            except Cancelled:
                 pause(min(attempt, _LONGEST_PAUSE))
                 counted = self._counted(window)
                 continue

@@ -38,11 +38,12 @@ from duetime.ports.keyed_items import (
     Not,
     Presence,
     Write,
-    holds,
 )
 from duetime.retry import Tuning
 
-STATE = "current#state"
+CURRENT = "current#"
+STATE, DEFINITION = CURRENT + "state", CURRENT + "definition"
+DEFINED = Form("S", lambda definition: definition.to_json(), Definition.from_json)
 CHANGED = (
     *("version", "since", "cursor", "maintain_at", "ends", "pauses", "removed_at", "tuning", "wakes"),
     *("registered_by", "registered_at", "idempotency_key", "idempotency_until", "maintain_failures"),
@@ -127,7 +128,7 @@ JOB = Kind(
         "last_started_at": INSTANT,
     },
     guard=("revision",),
-    index=dict.fromkeys(("tenant", "name", "maintenance_shard"), TEXT),
+    index={**dict.fromkeys(("tenant", "name", "maintenance_shard"), TEXT), "definition": DEFINED},
     writers="`plan`, callers, workers",
 )
 _OWN = [name for name in JOB.names if name in Job.__slots__]
@@ -177,10 +178,10 @@ def to_job(state: Fields, definition: Definition) -> Job:
     )
 
 
-def applied(job: Job, write: Write) -> Job | None:
-    """Return a job after a write of its state; None if the guard does not hold."""
-    state = fields_of(job)
-    return to_job(write.after(state) or {}, job.definition) if holds(write.guard, state) else None
+def define(job: Job) -> Write:
+    """Return the write of the item of the current definition."""
+    key = JOB.key(DEFINITION, tenant=job.ref.tenant_id, job=job.name)
+    return Write(kind=JOB, key=key, put={"definition": job.definition, "defined_in": job.revision})
 
 
 def change(old: Job, new: Job) -> Write:

@@ -294,8 +294,8 @@ def _with_entries(item: Fields, sets: Fields) -> dict[str, Any]:
             line[place : place + 1] = [] if value is None else [value]
             fields[entry[0]] = tuple(line)
         else:
-            left = {key: one for key, one in (fields.get(entry[0]) or {}).items() if key != entry[1]}
-            fields[entry[0]] = left if value is None else {**left, entry[1]: value}
+            values = {**(fields.get(entry[0]) or {}), entry[1]: value}  # one that was there keeps its place
+            fields[entry[0]] = {key: one for key, one in values.items() if one is not None}
     return fields
 
 
@@ -392,8 +392,19 @@ def nothing(_item: Fields) -> None:
     """Return None: nothing stands for a damaged item."""
 
 
-class Conflict(BackendUnavailable):
-    """Another write of an item was under way. Nothing changed, and a repeat is allowed."""
+class Cancelled(BackendUnavailable):
+    """Writes were cancelled for a temporary reason. Nothing changed, and a repeat is allowed.
+
+    `codes` has the reasons of a transaction's entries by their position; it is empty for a single write.
+    """
+
+    def __init__(self, service: str, reason: str, codes: Mapping[int, str] | None = None) -> None:
+        self.codes = codes or {}
+        super().__init__(service, reason)
+
+
+class Conflict(Cancelled):
+    """Another write of an item was under way. An immediate repeat is allowed."""
 
 
 class Items(Protocol):
@@ -437,9 +448,12 @@ class Items(Protocol):
             counts_once: whether a request that is sent twice must count once; it then costs twice as much.
 
         Raises:
-            Conflict: each try met another write.
+            Cancelled: no try was made; `Conflict` if the last one met another write.
             BackendUnavailable: the writes may be made.
         """
+
+    def entry(self, write: AnyWrite) -> Mapping[str, Any]:
+        """Return a write as an entry of `duetime.ports.actions.ActionStore.commit`."""
 
 
 class Keyed:
@@ -458,21 +472,3 @@ def pause(attempt: int, *, clock: Clock | None = None) -> None:
     share = random.random()  # noqa: S311 - separates rivals, guards nothing
     clock = clock or PAUSES.get()
     clock.wait_until(clock.now() + _FIRST_WAIT * 2**attempt * share)
-
-
-def of_sort_keys(query: Query, items: Iterable[Fields]) -> Iterator[Fields]:
-    """Yield the items that satisfy a query of their partition."""
-    first, last = query.span or ("", None)
-    for item in items:
-        sort: str = item["sk"]
-        is_within = first <= sort and (last is None or sort <= last) and sort > query.after
-        is_below = not query.before or sort < query.before
-        is_of_index = query.index == "pk" or item.get(query.index) == query.partition
-        if (
-            is_within
-            and is_below
-            and is_of_index
-            and sort.startswith(query.begin)
-            and holds(query.where, item)
-        ):
-            yield item

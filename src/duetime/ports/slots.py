@@ -42,7 +42,7 @@ from duetime.ports.keyed_items import (
     NUMBER,
     AnyOf,
     Below,
-    Conflict,
+    Cancelled,
     Fields,
     Form,
     Items,
@@ -158,7 +158,7 @@ class Slots(Keyed):
         ref = ActionRef(move.before.tenant_id, move.freed or ActionId(""))
         try:
             return self._items.write(RowStillDead(ref, row, loses_slot=True), moved(move)).is_written
-        except Conflict:
+        except Cancelled:
             return False
 
 

@@ -20,7 +20,7 @@ from duetime.ports.keyed_items import (
     NUMBER,
     SECONDS,
     TEXT,
-    Conflict,
+    Cancelled,
     Fields,
     Form,
     Guard,
@@ -129,7 +129,7 @@ class WorkPauses(Keyed):
         begin = [] if opened is None else [pause_put(opened, guard=IS_NEW)]
         try:
             outcome = self._items.write(count, *begin)
-        except Conflict:
+        except Cancelled:
             return self.failures(new.tenant_id, new.type) == new
         return outcome.is_written or outcome.read(_to_failures) == new
 
