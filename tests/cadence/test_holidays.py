@@ -136,7 +136,8 @@ def test_a_lambda_function_declares_the_job_without_the_library():
         "    else: raise SystemExit(2)"
     )
     for environ, expected in (({"AWS_LAMBDA_FUNCTION_NAME": "worker"}, 0), ({}, 1)):
-        ran = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, check=False)  # noqa: S603
+        env = environ | {"PYTHONPATH": ":".join(sys.path)}
+        ran = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, check=False)  # noqa: S603
         assert ran.returncode == expected
 
 

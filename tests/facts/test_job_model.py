@@ -48,6 +48,7 @@ FULL = Definition(
     every_success_within=93_600,
     after="books-import",
     after_timeout=3_600,
+    counted="2@2026-03-03T09:30:00Z",
 )
 
 

@@ -1,4 +1,4 @@
-"""A count is of its job: deploys that change the time go on counting, and another start counts again from zero."""
+"""A count is of its job: deploys that change the time go on counting, and another start counts from zero."""
 
 from __future__ import annotations
 

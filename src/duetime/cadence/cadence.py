@@ -197,8 +197,8 @@ class Cadence(ABC):
         bounds = self.modifiers.bounds
         if bounds is None or not bounds.count:
             return 0
-        start = instant_at(bounds.used_until) or instant
-        return bounds.used + sum(1 for _ in self._bounded(except_at=()).between(start, instant))
+        times = self._bounded(except_at=()).between(instant_at(bounds.used_until) or instant, instant)
+        return bounds.used + sum(1 for _ in times)
 
     def _bounded(self, **changes: Any) -> Self:
         """Return this cadence with other values of its bounds."""

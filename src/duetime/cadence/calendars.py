@@ -93,11 +93,9 @@ class Calendar:
         if last is not None and len(last) != _DATE_LENGTH:
             raise InvalidCadence(str(through), "calendar: through is no date", "write it as in 2028-12-31")
         at_work = _entries(working)
-        for entry in at_work:
-            if len(entry) != _DATE_LENGTH or entry in excluded:
-                problem = "is excluded too" if entry in excluded else "is no date"
-                remedy = "leave one of them out" if entry in excluded else "write it as in 2026-02-28"
-                raise InvalidCadence(entry, f"calendar: the working day {entry} {problem}", remedy)
+        if wrong := [entry for entry in at_work if len(entry) != _DATE_LENGTH or entry in excluded]:
+            problem = f"calendar: the working day {wrong[0]} is no date, or is excluded too"
+            raise InvalidCadence(wrong[0], problem, "write it as in 2026-02-28, and do not exclude it")
         free = {_entry(day) for day in weekend}
         if not free < {*WEEKDAYS}:
             raise InvalidCadence(

@@ -86,6 +86,8 @@ class _Rule:
         for name in self._parts:
             if name not in _PARTS:
                 self._fail(name, "has no equivalent", "use BYMONTH, BYMONTHDAY and BYDAY")
+            if sum(other == name for other, _, _ in pairs) > 1:
+                self._fail(name, "is given twice", "leave one of them out")
         if self._parts.get("FREQ") not in FREQUENCIES:
             self._fail("FREQ", "is not one of its words", f"use {', '.join(FREQUENCIES)}")
         self._rank = FREQUENCIES.index(self._parts["FREQ"])
