@@ -51,7 +51,7 @@ def test_ordinals_end_as_they_are_spoken():
 
 
 _NOT_COUNTED = {
-    "operation actions", "allowed actions", "values runs", "self._clock() days",  # no numbers
+    "operation actions", "allowed actions", "values runs",  # no numbers
     "step hours", "count times", "calls calls", "len(args.cadence) words", "len(given) entries",  # never 1
     "len(met[1]) jobs", "action.continued times", "len(texts) times", "len(row.attempts) entries",
     "len(self.backoff) entries", "len(distinct) entries",

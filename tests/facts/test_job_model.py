@@ -20,7 +20,7 @@ from duetime.model.job import (
     maintenance_shard_of,
 )
 from duetime.model.run_stats import EndedRun
-from duetime.ports.job_state import applied, count
+from duetime.ports.job_state import count, fields_of, to_job
 from duetime.retry import Tuning
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -157,7 +157,8 @@ class TestRunStats:
                 started_at=NOON + number * DAY,
                 error=f"error {number}" if status == "failed" else None,
             )
-            counting = applied(counting, count(counting.ref, ended))
+            state = count(counting.ref, ended).after(fields_of(counting))
+            counting = to_job(state, counting.definition)
         return counting.tally
 
     def test_stats_count_consecutive_failures(self):

@@ -5,7 +5,7 @@ import { Peaks } from "../charts/peaks";
 import { useQuery } from "../query";
 import { go, href, place } from "../route";
 import { Time, written } from "../time";
-import { Field } from "../ui/act";
+import { Field, Typed } from "../ui/act";
 import { Page, Part } from "../ui/page";
 import { Empty, Shown } from "../ui/states";
 import { number } from "../words";
@@ -45,12 +45,10 @@ function Forecast({ load }: { load: Load }) {
     <>
       <search class="filters">
         <Field label={say("capacity")} hint={say("capacity_hint")}>
-          <input
-            type="number"
-            min={1}
-            max={HIGHEST}
-            value={load.capacity}
-            onChange={(event) => go(href("load", { capacity: event.currentTarget.value }), { replace: true })}
+          <Typed
+            range={[1, HIGHEST]}
+            text={String(load.capacity)}
+            choose={(capacity) => go(href("load", { capacity }), { replace: true })}
           />
         </Field>
       </search>

@@ -4,7 +4,7 @@ import { api, call, type Schemas } from "../api";
 import { can, me } from "../me";
 import { useQuery } from "../query";
 import { go, href, place } from "../route";
-import { Field } from "../ui/act";
+import { Field, Typed } from "../ui/act";
 import { Page, Part } from "../ui/page";
 import { Empty, Shown } from "../ui/states";
 import { locale, number } from "../words";
@@ -30,11 +30,9 @@ export function QuotasScreen() {
       {isManager && (
         <search class="filters">
           <Field label={say("tenant")}>
-            <input
-              value={tenant}
-              onChange={(event) =>
-                go(href("quotas", { tenant: event.currentTarget.value.trim() }), { replace: true })
-              }
+            <Typed
+              text={tenant}
+              choose={(text) => go(href("quotas", { tenant: text.trim() }), { replace: true })}
             />
           </Field>
         </search>

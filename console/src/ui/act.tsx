@@ -2,7 +2,7 @@
 // undone.
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { say } from "../words/shared";
 import { Dialog, type Flaws } from "./dialog";
 import { change, type Result } from "./toasts";
@@ -81,4 +81,26 @@ export function Field({ label, hint, children }: FieldProps) {
       {hint && <small>{hint}</small>}
     </label>
   );
+}
+
+interface TypedProps {
+  /** The present choice. */
+  text: string;
+  choose: (text: string) => void;
+  /** Its lowest and highest number; without them, `type` is a text or a date. */
+  range?: [number, number];
+  type?: "text" | "date";
+}
+
+/** A field whose text is a choice once it is left or Enter is pressed. Data that arrives meanwhile keeps it. */
+export function Typed({ text, choose, range, type = "text" }: TypedProps) {
+  const [typed, setTyped] = useState(text);
+  useEffect(() => setTyped(text), [text]);
+  const field = {
+    value: typed,
+    onInput: (event: { currentTarget: HTMLInputElement }) => setTyped(event.currentTarget.value),
+    onChange: (event: { currentTarget: HTMLInputElement }) => choose(event.currentTarget.value),
+  };
+  if (range) return <input type="number" min={range[0]} max={range[1]} {...field} />;
+  return type === "date" ? <input type="date" {...field} /> : <input {...field} />;
 }

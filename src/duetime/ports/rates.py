@@ -46,9 +46,9 @@ from duetime.ports.keyed_items import (
 RATE = Kind(
     name="rate",
     partition="{tenant}#rate#{shard}",
-    sort="limit, key and shard",
+    sort="limit#key#shard",
     counters=re.compile("(?:started|reserved)_.*"),
-    expires="2 days after its counters are in the past",
+    expires="2 days",
     writers="workers",
 )
 

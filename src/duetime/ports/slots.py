@@ -73,7 +73,7 @@ _PLACE = Form("S", _short, lambda text: ActionId(str(UUID(bytes=urlsafe_b64decod
 SLOTS = Kind(
     name="slots",
     partition="{tenant}#slots#{shard}",
-    sort="concurrency key",
+    sort="key",
     optional={
         "holders": Form(
             "M",
@@ -88,14 +88,14 @@ SLOTS = Kind(
         "tail": FLAG,
     },
     parts={"holders": NUMBER, "waiting": _PLACE},
-    expires="60 hours after the latest take",
+    expires="60 hours",
     writers="workers",
 )
 TAIL = Kind(
     name="tail entry",
     partition="{tenant}#tail#{key}",
-    sort="due time and id",
-    expires="60 hours after it joined",
+    sort="time id",
+    expires="60 hours",
     writers="workers",
 )
 

@@ -6,7 +6,7 @@ import { writeJson } from "../../json";
 import { go, href, place } from "../../route";
 import { span, Time, zone } from "../../time";
 import { type PageRead, usePages } from "../../shown-pages";
-import { Field } from "../../ui/act";
+import { Field, Typed } from "../../ui/act";
 import { Part } from "../../ui/page";
 import { Pager } from "../../ui/pager";
 import { Empty, Shown } from "../../ui/states";
@@ -118,11 +118,7 @@ function Filters({ name, status, from, until }: Choice & { name: string }) {
   };
   const day = (label: string, key: "from" | "until", value: string | null) => (
     <Field label={label}>
-      <input
-        type="date"
-        value={value ?? ""}
-        onChange={(event) => set({ [key]: event.currentTarget.value })}
-      />
+      <Typed type="date" text={value ?? ""} choose={(text) => set({ [key]: text })} />
     </Field>
   );
   return (
