@@ -1,8 +1,7 @@
 """The items of a job as DynamoDB has them."""
 
-from duetime.aws.keyed_items import ItemFields, stored
-from duetime.ports.job_state import DEFINITION, JOB, STATE, define, fields_of
-from duetime.ports.job_store import to_job
+from duetime.aws.keyed_items import stored
+from duetime.ports.job_state import JOB, define, fields_of
 
 
 def item_of(write):
@@ -18,8 +17,3 @@ def to_state(job):
 def to_definition(job):
     """Return the item of the current definition."""
     return item_of(define(job))
-
-
-def from_items(state, definition):
-    """Return the job of its two items."""
-    return to_job({STATE: ItemFields(JOB, state), DEFINITION: ItemFields(JOB, definition)})

@@ -217,7 +217,10 @@ def call_over(app, clock, settings):
 
     def make(store, bookmarks=None, jobs=None, **more):
         marks = bookmarks or MemoryBookmarks()
-        jobs = jobs or JobPorts(MemoryJobStore(store), MemoryRoutes([app.manifest]))
+        jobs = jobs or JobPorts(
+            MemoryJobStore(store if isinstance(store, MemoryStore) else MemoryStore()),
+            MemoryRoutes([app.manifest]),
+        )
         api = ApiContext(store, jobs, app, clock, settings)
         health = Health(marks)
         return Client(make_api(api, health, empty_access(), **more))

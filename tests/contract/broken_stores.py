@@ -14,6 +14,7 @@ from duetime.model.action import ActionRef, Status
 from duetime.model.lease import Applied, LeaseHeld, Renewed, SettleResult
 from duetime.model.swap import redrivable
 from duetime.ports.actions import Page
+from duetime.ports.job_state import unlock
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.keyed_items import EXISTS
 from duetime_contract.specimens import GLOBEX
@@ -228,8 +229,8 @@ class Lockless(MemoryJobStore):
 
 class Grasping(MemoryJobStore):
     def claim(self, taking):
-        dead = taking.dead_ref and self._store.get(taking.dead_ref)
-        unlocked = taking.unlocked and tuple(self._store.get(holder.ref) for holder in taking.unlocked)
+        dead = taking.dead_ref and self._actions.get(taking.dead_ref)
+        unlocked = taking.unlocked and tuple(self._actions.get(holder.ref) for holder in taking.unlocked)
         return super().claim(replace(taking, dead=dead, unlocked=unlocked))
 
 
@@ -246,8 +247,10 @@ class Recounting(MemoryJobStore):
 
 
 class Unlocking(MemoryJobStore):
-    def _apply(self, ref, write):
-        return super()._apply(ref, replace(write, guard=EXISTS) if "running" in write.sets else write)
+    def end_pending(self, row, ended, ref):
+        is_ended = super().end_pending(row, ended, ref)
+        self.items.write(replace(unlock(ref, row.ref), guard=EXISTS))
+        return is_ended
 
 
 class Impatient(MemoryJobStore):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from duetime.aws import items as rows
-from tests.stored_jobs import from_items
+from duetime.aws.job_items import from_items
 
 Item = dict[str, Any]
 ENUMS = {"status": "Status", "skip_reason": "SkipReason", "ending": "Ending"}

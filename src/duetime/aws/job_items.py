@@ -25,11 +25,20 @@ def holder(ref: ActionRef) -> Item:
     return {"S": HOLDER.store(ref)}
 
 
+def from_items(state: Item, definition: Item) -> Job:
+    """Return the job of its two items.
+
+    Raises:
+        UnreadableRow: duetime did not write these items.
+    """
+    return to_job({STATE: ItemFields(JOB, state), DEFINITION: ItemFields(JOB, definition)})
+
+
 def state_alone(state: Item) -> Job:
     """Return the job of its state item, with an empty definition.
 
     Raises:
-        UnreadableRow: duetime did not write the item.
+        UnreadableRow: as above.
     """
     nothing = Definition(name=job_ref_of(state).name, type="", cadences=())
-    return to_job({STATE: ItemFields(JOB, state), DEFINITION: {"definition": nothing}})
+    return from_items(state, {"definition": {"S": nothing.to_json()}})
