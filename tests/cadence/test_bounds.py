@@ -58,6 +58,22 @@ def test_a_count_begins_with_the_start():
     ]
 
 
+@given(st.integers(1, 30), st.lists(st.tuples(st.booleans(), st.integers(-5, 40)), max_size=8), st.booleans())
+def test_a_count_is_the_same_for_questions_in_any_order(count, questions, ends):
+    times = [datetime(2027, 1, 5, 9, tzinfo=UTC) + n * DAY for n in range(min(count, 20) if ends else count)]
+    end = {"end": "2027-01-24"} if ends else {}
+    cadence = daily("09:00", start="2027-01-05", count=count, **end)
+    for is_past, days in questions:
+        at = datetime(2027, 1, 5, 8, tzinfo=UTC) + days * DAY
+        assert cadence.is_within(int(at.timestamp())) == (
+            datetime(2027, 1, 5, tzinfo=UTC) <= at <= (cadence.ends_at if ends and count > 20 else times[-1])
+        )
+        if is_past:
+            assert cadence.last_before(at) == max((time for time in times if time < at), default=None)
+        else:
+            assert cadence.next_after(at) == min((time for time in times if time > at), default=None)
+
+
 def test_excluded_instants_are_counted():
     cadence = daily("09:00", start="2027-01-04", count=3, except_at=["2027-01-05 09:00", "2027-01-06T09:00Z"])
     assert few(cadence) == ["01-04 09:00"]

@@ -170,11 +170,38 @@ def test_a_long_cycle_is_searched_in_its_own_months_alone(build):
     assert month_in.cache_info().misses - before < 500
 
 
-def test_business_days_without_a_calendar_are_computed_once_for_each_kind_of_month():
-    cadence = business_day("2,last", "09:00", start="2027-01-01", count=2_000)
+@pytest.mark.parametrize(
+    ("dates", "most"),
+    [((), 28), (("12-25", "fri"), 12 * 28), (("12-25", "2027-05-07", "2028-05-26"), 12 * 28 + 24)],
+    ids=["no calendar", "days of each year", "single dates"],
+)
+def test_business_days_are_computed_once_for_each_kind_of_month(dates, most):
+    calendar = Calendar(exclude=dates) if dates else None
+    cadence = business_day("2,last", "09:00", start="2027-01-01", count=2_000, calendar=calendar)
     computed = []
     days = cadence.wall.days
     select = days._select
     days._select = lambda month: computed.append(month) or select(month)
     assert cadence.next_after(datetime(2100, 1, 1, tzinfo=UTC)) is not None
-    assert len(computed) <= 28
+    assert len(computed) <= most
+
+
+COUNTED = {"start": "2027-01-01", "count": 10_000}
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: business_day("1", "09:00", **COUNTED),
+        lambda: business_day("1", "09:00", **COUNTED, calendar=Calendar(exclude=["12-25", "2027-01-01"])),
+        lambda: monthly("1", "09:00", **COUNTED, calendar=Calendar(["fri"], instead="next_business_day")),
+        lambda: yearly("02-29", "09:00", **COUNTED, tz="Europe/Paris"),
+    ],
+    ids=["business days", "with a calendar", "moved days", "leap days"],
+)
+def test_a_count_is_not_counted_to_its_end_until_a_question_comes_near_it(build):
+    before = month_in.cache_info().misses
+    cadence = build()
+    assert cadence.next_after(datetime(2027, 6, 1, tzinfo=UTC)) is not None
+    assert cadence.last_before(datetime(2030, 6, 1, tzinfo=UTC)) is not None
+    assert month_in.cache_info().misses - before < 1_000

@@ -66,7 +66,7 @@ class Bounds:
 class Limits:
     """Bounds in one zone, as seconds since 1970."""
 
-    __slots__ = ("_count", "_counted_after", "_last", "delay", "excluded", "first")
+    __slots__ = ("_counted", "_last", "delay", "excluded", "first")
 
     def __init__(self, bounds: Bounds, where: Zone, *, needs_start: bool) -> None:
         """Resolve the bounds.
@@ -80,8 +80,8 @@ class Limits:
             )
         self.first = min(instants_of(bounds.start, where)) if bounds.start else FIRST
         self._last = max(instants_of(bounds.end, where, is_end=True)) if bounds.end else LAST
-        self._count = bounds.count - bounds.used if bounds.count else None
-        self._counted_after = max(self.first - 1, bounds.used_until - bounds.delay)
+        left = max(bounds.count - bounds.used, 0) if bounds.count else None
+        self._counted = max(self.first - 1, bounds.used_until - bounds.delay), left
         self.delay = bounds.delay
         self.excluded = frozenset(at for text in bounds.except_at for at in instants_of(text, where))
         if self._last < self.first:
@@ -89,26 +89,25 @@ class Limits:
                 bounds.end, f"end: it is before the start, {bounds.start}", "give a later end"
             )
 
-    def last(self, search: Callable[[int], int]) -> int:
-        """Return the last second that may have an occurrence, before the delay."""
-        if self._count is not None:
-            at = self._counted_after
-            for _ in range(self._count):
-                found = search(at)
-                if found == NOTHING or found > self._last:
-                    break
-                at = found
-            else:
-                self._last = at
-            self._count = None
-        return self._last
+    def last(self, search: Callable[[int], int], until: int = LAST) -> int:
+        """Return the last second that may have an occurrence, before the delay.
+
+        Occurrences are counted only up to ``until``. If the count allows later ones, the result is no earlier
+        than ``until``, and else the exact one.
+        """
+        at, left = self._counted
+        while left and at < until:
+            found = search(at)
+            at, left = (found, left - 1) if NOTHING < found <= self._last else (at, None)
+        self._counted = at, left
+        return at if left == 0 else self._last
 
     def next_after(self, search: Callable[[int], int], at: int) -> int:
         """Return the first occurrence of a search strictly after ``at`` within the bounds, or ``NOTHING``."""
-        at, last = max(at - self.delay, self.first - 1), self.last(search)
+        at = max(at - self.delay, self.first - 1)
         while True:
             at = search(at)
-            if at == NOTHING or at > last:
+            if at == NOTHING or at > self.last(search, at):
                 return NOTHING
             if at not in self.excluded:
                 return at + self.delay

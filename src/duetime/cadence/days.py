@@ -88,7 +88,17 @@ Shift = Callable[["Month", Select], int]
 class Days:
     """The days of a cadence. Caches the last month; safe to share between threads."""
 
-    __slots__ = ("_calendar", "_current", "_cycle", "_kinds", "_select", "_shift", "fields", "years")
+    __slots__ = (
+        "_calendar",
+        "_current",
+        "_cycle",
+        "_dated",
+        "_kinds",
+        "_select",
+        "_shift",
+        "fields",
+        "years",
+    )
 
     def __init__(
         self,
@@ -103,6 +113,8 @@ class Days:
         self.fields = fields
         self._cycle = cycle
         self._calendar = calendar
+        first, last = (calendar and calendar.years) or (0, -1)
+        self._dated = range(first, last + 1)
         self.years = years
         self._select = select
         self._shift = shift
@@ -182,14 +194,14 @@ class Days:
         if not self.fields.months >> month.month & 1 or month.year not in self.years:
             return 0
         kind = month.weekday << 5 | month.length
+        if self._select is not None and self._calendar is not None:  # then it depends on the dates too
+            kind += (month.year * (month.year in self._dated) * 12 + month.month) << 9
         admitted = self._kinds.get(kind)
         if admitted is None:
             admitted = self.fields.admitted(month.weekday, month.length)
-            if self._select is not None and self._calendar is None:  # then it depends on the kind alone
+            if self._select is not None and admitted:
                 admitted &= self._select(month)
             self._kinds[kind] = admitted
-        if self._select is not None and self._calendar is not None and admitted:
-            admitted &= self._select(month)
         if self._cycle is None or not admitted:
             return admitted
         return sum(

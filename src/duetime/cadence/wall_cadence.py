@@ -44,7 +44,7 @@ class WallCadence(Cadence):
     def is_within(self, at: int) -> bool:
         """Return whether an instant, in seconds since 1970, is within its start, end and count."""
         limits = self._limits
-        return limits is None or limits.first <= at <= self._last_second()
+        return limits is None or limits.first <= at <= limits.last(self._next_of_all, at)
 
     def _rule(self) -> DstPolicy:
         return self.modifiers.dst_policy(interval=False, starred=False)
