@@ -193,7 +193,7 @@ def _free_minute(job: JobName, taken: set[int]) -> int | None:
 
 def _at_minute(cadence: Cadence, minute: int) -> str | None:
     """Return a cadence's text at another minute of its hour; None if its minute is not fixed."""
-    if isinstance(cadence, AtATime):
+    if isinstance(cadence, AtATime) and not cadence.later:
         return replace(cadence, at=cadence.at // 3_600 * 3_600 + minute * 60 + cadence.at % 60).text
     if not isinstance(cadence, Cron) or cadence.parts.minutes.bit_count() != 1:
         return None

@@ -94,6 +94,10 @@ PUBLISHED = [
     "FREQ=MONTHLY;BYDAY=WE;BYSETPOS=3",
     "FREQ=SECONDLY;INTERVAL=45;COUNT=9",
     "FREQ=YEARLY",
+    "FREQ=DAILY;INTERVAL=2;BYHOUR=8,9,17;COUNT=7",
+    "FREQ=WEEKLY;INTERVAL=2;BYHOUR=9,17;BYMINUTE=0,30;BYDAY=MO,WE",
+    "FREQ=MONTHLY;INTERVAL=2;BYHOUR=9,17;BYMONTHDAY=-1",
+    "FREQ=YEARLY;INTERVAL=2;BYHOUR=9,17;BYSECOND=0,30",
 ]
 
 
@@ -256,7 +260,11 @@ D = "DTSTART:20270104T093000Z\n"
         (D + "RRULE:FREQ=YEARLY;BYWEEKNO=20", "BYWEEKNO has no equivalent"),
         (D + "RRULE:FREQ=DAILY;INTERVAL=0", "INTERVAL is less than 1"),
         (D + "RRULE:FREQ=DAILY;INTERVAL=x", "INTERVAL is no list of numbers"),
-        (D + "RRULE:FREQ=DAILY;INTERVAL=2;BYHOUR=9,10", "INTERVAL has several times of day"),
+        (D + "RRULE:FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=1;BYHOUR=9,10", "BYSETPOS has several times of day"),
+        (
+            D + "RRULE:FREQ=DAILY;INTERVAL=2;BYHOUR=9,10;BYMINUTE=" + "0,5,10,15,20,25,30,35,40,45,50,55,59",
+            "26 times",
+        ),
         (D + "RRULE:FREQ=DAILY;UNTIL=2027", "UNTIL has no date"),
         (D + "RRULE:FREQ=MINUTELY\nEXDATE;VALUE=DATE:20270105", "except_at: it lists 1440 times"),
         (D + "RRULE:FREQ=WEEKLY;BYDAY=1MO", "BYDAY counts weekdays, which only months have"),
@@ -296,6 +304,8 @@ def test_what_no_cadence_expresses_is_named(text, problem):
         (daily("09:00", calendar=Calendar(["sun"], instead="next_business_day")), "a calendar that moves"),
         (business_day(1, "09:00", calendar=Calendar(["2027-01-01"])), "the business days of a calendar"),
         (business_day(1, "09:00", days="mon"), "filtered business days"),
+        (business_day(1, "09:00,17:00"), "business days at several times of day"),
+        (daily("09:00,17:30"), "these times of day, which are no list of hours and minutes"),
         (yearly("01-02,03-04", "09:00"), "different days of different months"),
         (interval(hours=1, days="mon"), "an interval with filters"),
         (manual(), "a trigger"),

@@ -81,13 +81,16 @@ KINDS: dict[Callable[..., Cadence], Arguments] = {
         ],
         "day_rule": [None, "", "and", "or"],
     },
-    daily: {**_OF_DAYS, "at": ["00:00", "09:00", "09:00:30", ""]},
+    daily: {
+        **_OF_DAYS,
+        "at": ["00:00", "09:00", "09:00:30", "", "17:00,09:00", "00:00,09:00:30", "9:00,09:00"],
+    },
     every: {
         **_MODIFIERS,
         **_LENGTHS,
         "days": [None, [], "mon", 0, 1, 3],
         "anchor": _CYCLE["anchor"],
-        "at": [None, "00:00", "09:00", ""],
+        "at": [None, "00:00", "09:00", "", "00:00,09:00"],
     },
     interval: {
         **_INTERVALS,
@@ -96,20 +99,34 @@ KINDS: dict[Callable[..., Cadence], Arguments] = {
         "weeks": [None, [], "first", 0, 2],
         "start": [None, "1970-01-01T00:00Z", "2027-01-04T09:00+01:00", ""],
     },
-    weekly: {**_OF_DAYS, **_CYCLE, "on": ["mon", "mon-sun", [], "mon,fri"], "at": ["00:00", "09:00"]},
-    monthly: {**_OF_DAYS, **_CYCLE, "on": [1, "1-31", "", "last", "15w,last-2"], "at": ["00:00", "09:00"]},
+    weekly: {
+        **_OF_DAYS,
+        **_CYCLE,
+        "on": ["mon", "mon-sun", [], "mon,fri"],
+        "at": ["00:00", "09:00", "00:00,17:00"],
+    },
+    monthly: {
+        **_OF_DAYS,
+        **_CYCLE,
+        "on": [1, "1-31", "", "last", "15w,last-2"],
+        "at": ["00:00", "09:00", "00:00,17:00"],
+    },
     nth_weekday: {
         **_OF_DAYS,
         "nth": [1, "first,second,third,fourth,fifth,last", "", "last"],
         "on": ["mon", "mon-sun"],
         "at": ["00:00"],
     },
-    business_day: {**_OF_DAYS, "on": [1, "last", "1,last-2", "", [*range(1, 24)]], "at": ["00:00", "09:00"]},
+    business_day: {
+        **_OF_DAYS,
+        "on": [1, "last", "1,last-2", "", [*range(1, 24)]],
+        "at": ["00:00", "09:00", "00:00,17:00"],
+    },
     yearly: {
         **_OF_DAYS,
         **_CYCLE,
         "on": ["01-01", "02-29", "", ["06-30", "10-25"]],
-        "at": ["00:00", "09:00"],
+        "at": ["00:00", "09:00", "00:00,17:00"],
     },
     once: {
         "at": ["1970-01-01 00:00", "2027-06-01T09:00:30", "2027-06-01T09:00Z", ""],

@@ -38,7 +38,8 @@ ANCHOR = datetime(2025, 12, 31, 23, 59, 7, tzinfo=UTC)
 JOB = "acme/books-close"
 DAY = timedelta(days=1)
 
-clocks = st.integers(0, 24 * 60 - 1).map(lambda minute: f"{minute // 60:02}:{minute % 60:02}")
+clock = st.integers(0, 24 * 60 - 1).map(lambda minute: f"{minute // 60:02}:{minute % 60:02}")
+clocks = clock | st.lists(clock, min_size=2, max_size=3, unique=True).map(",".join)
 weekdays = st.sampled_from(["mon", "mon-fri", "sat,sun", "tue,thu"])
 anchors = st.dates(date(2009, 1, 1), date(2030, 1, 1))
 walls = st.one_of(

@@ -1,4 +1,4 @@
-"""``daily(...)``, and the base of all cadences at one time of day."""
+"""``daily(...)``, and the base of all cadences of days at fixed times."""
 
 from __future__ import annotations
 
@@ -10,22 +10,29 @@ from duetime.cadence.cadence import declared
 from duetime.cadence.day_fields import ALL_WEEKDAYS, DayFields
 from duetime.cadence.days import Cycle
 from duetime.cadence.modifiers import CadenceOptions, read_modifiers
-from duetime.cadence.times import at_time
+from duetime.cadence.times import at_times
 from duetime.cadence.walk import WallSchedule
 from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.wall_schedule import build_wall_schedule
-from duetime.cadence.words import clock_text, second_of_day
+from duetime.cadence.words import clock_text, listed, seconds_of_day
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtATime(WallCadence):
-    """A cadence of some days, at one time of day.
+    """A cadence of some days, at one time of day or several.
 
     Attributes:
-        at: the local time, in seconds since midnight.
+        at: the local time, in seconds since midnight; the first of several.
+        later: the later times of the same days.
     """
 
     at: int
+    later: tuple[int, ...] = ()
+
+    @property
+    def times_of_day(self) -> tuple[int, ...]:
+        """All its times of day, in order."""
+        return self.at, *self.later
 
     def _days(self) -> DayFields:
         return DayFields()
@@ -35,27 +42,31 @@ class AtATime(WallCadence):
 
     def _built(self) -> WallSchedule:
         return build_wall_schedule(
-            self._head(), self._days(), at_time(self.at), self.modifiers, self._cycle()
+            self._head(), self._days(), at_times(self.times_of_day), self.modifiers, self._cycle()
         )
 
     def _named_time(self) -> str:
-        return clock_text(self.at).replace(":", "_")
+        return self._spelled_time().replace(":", "_")
+
+    def _spelled_time(self) -> str:
+        return ",".join(map(clock_text, self.times_of_day))
+
+    def _time_words(self) -> str:
+        return listed([*map(clock_text, self.times_of_day)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Daily(AtATime):
-    """Every day at one time."""
+    """Every day at one time or several."""
 
     def _head(self) -> str:
-        return f"daily {clock_text(self.at)}"
+        return f"daily {self._spelled_time()}"
 
     def _label(self) -> str:
         return f"Daily_{self._named_time()}"
 
     def _words(self) -> str:
-        return (
-            f"{'every day' if self.modifiers.days == ALL_WEEKDAYS else 'each day'} at {clock_text(self.at)}"
-        )
+        return f"{'every day' if self.modifiers.days == ALL_WEEKDAYS else 'each day'} at {self._time_words()}"
 
 
 @declared
@@ -65,9 +76,10 @@ def daily(
 ) -> Daily:
     """Return a cadence of every day at a local time; options as of :func:`~duetime.cadence.cron`.
 
-    Example: ``daily("03:15", days="mon-fri")``.
+    Examples: ``daily("03:15", days="mon-fri")`` and ``daily("09:00,17:00")``.
 
     Raises:
         InvalidCadence: the time or an option is invalid, or the options leave no occurrence.
     """
-    return Daily(modifiers=read_modifiers(**options), at=second_of_day(at))
+    first, later = seconds_of_day(at)
+    return Daily(modifiers=read_modifiers(**options), at=first, later=later)

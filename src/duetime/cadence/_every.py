@@ -16,11 +16,11 @@ from duetime.cadence.days import UNIX_DAY, DayCycle
 from duetime.cadence.durations import duration_of, duration_text, duration_words
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import Dst, Window, Words, read_modifiers
-from duetime.cadence.times import DAY, TimeSteps, at_time
+from duetime.cadence.times import DAY, TimeSteps, at_times
 from duetime.cadence.walk import DstPolicy, WallSchedule
 from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.wall_schedule import build_wall_schedule
-from duetime.cadence.words import clock_text, second_of_day
+from duetime.cadence.words import clock_text, listed, seconds_of_day
 
 if TYPE_CHECKING:
     from duetime.cadence.bounds import Moment
@@ -35,12 +35,19 @@ class Every(WallCadence):
     Attributes:
         step: seconds, at most a day; or a whole number of days, counted from ``anchor``.
         anchor: a day of the cycle; None unless ``step`` is longer than a day.
-        at: the time of day of a number of days, in seconds since midnight.
+        at: the time of day of a number of days, in seconds since midnight; the first of several.
+        later: the later times of the same days.
     """
 
     step: int
     anchor: date | None = None
     at: int = 0
+    later: tuple[int, ...] = ()
+
+    @property
+    def times_of_day(self) -> tuple[int, ...]:
+        """All times of day of a number of days, in order."""
+        return self.at, *self.later
 
     def _rule(self) -> DstPolicy:
         within_a_day = self.step < DAY
@@ -54,24 +61,30 @@ class Every(WallCadence):
             if self.anchor is None
             else DayCycle(self.step // DAY, self.anchor.toordinal() - UNIX_DAY, length=1)
         )
-        return build_wall_schedule(self._head(), DayFields(), at_time(self.at), self.modifiers, cycle)
+        return build_wall_schedule(
+            self._head(), DayFields(), at_times(self.times_of_day), self.modifiers, cycle
+        )
+
+    def _spelled_times(self, label: str) -> str:
+        """Return the label and the times of day; nothing for midnight alone."""
+        return label + ",".join(map(clock_text, self.times_of_day)) if any(self.times_of_day) else ""
 
     def _head(self) -> str:
         anchor = f" anchor={self.anchor}" if self.anchor else ""
-        return f"every {duration_text(self.step)}{f' at={clock_text(self.at)}' if self.at else ''}{anchor}"
+        return f"every {duration_text(self.step)}{self._spelled_times(' at=')}{anchor}"
 
     def _label(self) -> str:
         anchor = f"_{self.anchor}" if self.anchor else ""
-        at = f"_{clock_text(self.at).replace(':', '_')}" if self.at else ""
+        at = self._spelled_times("_").replace(":", "_")
         return f"Every_{duration_text(self.step)}{at}{anchor}"
 
     def _words(self) -> str:
         words = f"every {duration_words(self.step)}"
+        at = listed([*map(clock_text, self.times_of_day)]) if any(self.times_of_day) else ""
         if self.anchor:
-            at = clock_text(self.at) if self.at else "midnight"
-            return f"{words} at {at}, counted from {self.anchor}"
-        if self.at:
-            return f"{words} at {clock_text(self.at)}"
+            return f"{words} at {at or 'midnight'}, counted from {self.anchor}"
+        if at:
+            return f"{words} at {at}"
         if self.step < DAY and DAY % self.step:
             return f"{words} from midnight, the last stretch of each day being shorter"
         return words
@@ -110,8 +123,8 @@ def every(
         minutes: see ``hours``.
         seconds: see ``hours``.
         anchor: a date of the cycle, required for more than one day.
-        at: the time of day of a number of days, as in ``every(days=3, at="09:00", anchor="2027-01-04")``;
-            midnight by default.
+        at: the time of day of a number of days, as in ``every(days=3, at="09:00", anchor="2027-01-04")``,
+            or several; midnight by default.
         tz: as of :func:`~duetime.cadence.cron`, like the following options.
         dst: the rule for clock changes.
         months: a filter.
@@ -155,5 +168,5 @@ def every(
         remedy = "leave at out, or use daily(...) for a time of each day"
         raise InvalidCadence(str(at), f"every: {duration_text(step)} has no time of day", remedy)
     _, anchored_on = check_cycle(max(1, step // DAY), anchor, "days", _MOST_DAYS)
-    second = 0 if at is None else second_of_day(at)
-    return Every(modifiers=modifiers, step=step, anchor=anchored_on, at=second)
+    first, later = (0, ()) if at is None else seconds_of_day(at)
+    return Every(modifiers=modifiers, step=step, anchor=anchored_on, at=first, later=later)

@@ -12,7 +12,7 @@ from duetime.cadence.day_fields import DayFields
 from duetime.cadence.days import UNIX_DAY, DayCycle, weekday_of
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import CadenceOptions, Words, read_modifiers
-from duetime.cadence.words import clock_text, second_of_day, weekdays_mask, weekdays_text, weekdays_words
+from duetime.cadence.words import seconds_of_day, weekdays_mask, weekdays_text, weekdays_words
 
 _MOST_WEEKS = 520
 
@@ -42,7 +42,7 @@ class Weekly(AtATime):
 
     def _head(self) -> str:
         cycle = f" every={self.every} anchor={self.anchor}" if self.anchor else ""
-        return f"weekly {weekdays_text(self.on)} {clock_text(self.at)}{cycle}"
+        return f"weekly {weekdays_text(self.on)} {self._spelled_time()}{cycle}"
 
     def _label(self) -> str:
         cycle = f"_every{self.every}_{self.anchor}" if self.anchor else ""
@@ -52,7 +52,7 @@ class Weekly(AtATime):
         weeks = (
             "every week" if self.anchor is None else f"every {self.every} weeks, counted from {self.anchor},"
         )
-        return f"{weeks} on {weekdays_words(self.on)} at {clock_text(self.at)}"
+        return f"{weeks} on {weekdays_words(self.on)} at {self._time_words()}"
 
 
 @declared
@@ -70,7 +70,7 @@ def weekly(
 
     Args:
         on: weekdays.
-        at: the time of day.
+        at: the time of day, or several, as in ``"09:00,17:00"``.
         every: 2 for every other week.
         anchor: a date in a week of the cycle, required with ``every``, so that the deploy does not change the
             cycle. Weeks begin on Monday.
@@ -82,9 +82,11 @@ def weekly(
     """
     modifiers = read_modifiers(**options)
     every, anchored_on = check_cycle(every, anchor, "weeks", _MOST_WEEKS)
+    first, later = seconds_of_day(at)
     return Weekly(
         modifiers=modifiers,
-        at=second_of_day(at),
+        at=first,
+        later=later,
         on=weekdays_mask(on, "weekly"),
         every=every,
         anchor=anchored_on,

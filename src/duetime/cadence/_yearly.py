@@ -15,7 +15,7 @@ from duetime.cadence.day_fields import DayFields
 from duetime.cadence.days import Cycle, YearCycle
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import CadenceOptions, Words, read_modifiers
-from duetime.cadence.words import clock_text, listed, months_words, second_of_day
+from duetime.cadence.words import listed, months_words, seconds_of_day
 
 _MOST_YEARS = 100
 _LEAP_YEAR = 2000
@@ -53,7 +53,7 @@ class Yearly(AtATime):
 
     def _head(self) -> str:
         cycle = f" every={self.every} anchor={self.anchor}" if self.anchor else ""
-        return f"yearly {self._spelled()} {clock_text(self.at)}{cycle}"
+        return f"yearly {self._spelled()} {self._spelled_time()}{cycle}"
 
     def _label(self) -> str:
         cycle = f"_every{self.every}_{self.anchor}" if self.anchor else ""
@@ -62,7 +62,7 @@ class Yearly(AtATime):
     def _words(self) -> str:
         years = f"every {self.every} years, counted from {self.anchor}," if self.anchor else "every year"
         dates = [f"{months_words(1 << month)} {day}" for month, day in self.on]
-        return f"{years} on {listed(dates)} at {clock_text(self.at)}"
+        return f"{years} on {listed(dates)} at {self._time_words()}"
 
 
 @declared
@@ -78,7 +78,7 @@ def yearly(
 
     Args:
         on: months and days.
-        at: the time of day.
+        at: the time of day, or several, as in ``"09:00,17:00"``.
         every: 2 for every other year, at most 100.
         anchor: a date in a year of the cycle, required with ``every``.
         **options: zone, clock rule and filters, as of :func:`~duetime.cadence.cron`.
@@ -89,7 +89,8 @@ def yearly(
     """
     modifiers = read_modifiers(**options)
     every, anchored_on = check_cycle(every, anchor, "years", _MOST_YEARS)
-    return Yearly(modifiers=modifiers, at=second_of_day(at), on=_dates(on), every=every, anchor=anchored_on)
+    first, later = seconds_of_day(at)
+    return Yearly(modifiers=modifiers, at=first, later=later, on=_dates(on), every=every, anchor=anchored_on)
 
 
 def _dates(given: Words) -> tuple[tuple[int, int], ...]:

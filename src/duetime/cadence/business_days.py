@@ -20,10 +20,10 @@ from duetime.cadence.day_shifts import WORKWEEK
 from duetime.cadence.days import Month, Select
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import CadenceOptions, Words, read_modifiers
-from duetime.cadence.times import at_time
+from duetime.cadence.times import at_times
 from duetime.cadence.walk import WallSchedule
 from duetime.cadence.wall_schedule import build_wall_schedule
-from duetime.cadence.words import WEEKDAYS, bits, clock_text, listed, second_of_day
+from duetime.cadence.words import WEEKDAYS, bits, listed, seconds_of_day
 
 MOST = 23
 """Business days of a month at most."""
@@ -70,7 +70,9 @@ class BusinessDay(AtATime):
         free = () if calendar.working else calendar.weekend
         weekdays = DayFields(weekdays=sum(1 << n for n, day in enumerate(WEEKDAYS) if day not in free))
         select = self.on.of(calendar)
-        return build_wall_schedule(self._head(), weekdays, at_time(self.at), self.modifiers, select=select)
+        return build_wall_schedule(
+            self._head(), weekdays, at_times(self.times_of_day), self.modifiers, select=select
+        )
 
     @property
     def counts_business_days(self) -> bool:
@@ -82,7 +84,7 @@ class BusinessDay(AtATime):
         return ",".join([*(str(n + 1) for n in bits(self.on.firsts)), *lasts])
 
     def _head(self) -> str:
-        return f"business_day {self._spelled()} {clock_text(self.at)}"
+        return f"business_day {self._spelled()} {self._spelled_time()}"
 
     def _label(self) -> str:
         return f"BusinessDay_{self._spelled()}_{self._named_time()}"
@@ -93,7 +95,7 @@ class BusinessDay(AtATime):
             before = f"{counted(back, 'business day')} before the " if back else ""
             days.append(f"{before}last business day")
         shown = [day if day[0].isdigit() and "before" in day else f"the {day}" for day in days]
-        return f"every month on {listed(shown)} at {clock_text(self.at)}"
+        return f"every month on {listed(shown)} at {self._time_words()}"
 
 
 @declared
@@ -105,13 +107,14 @@ def business_day(on: Words | int, at: str | time, **options: Unpack[CadenceOptio
 
     Args:
         on: 1 to 23, ``last`` and ``last-2``.
-        at: the time of day.
+        at: the time of day, or several, as in ``"09:00,17:00"``.
         **options: zone, clock rule and filters, as of :func:`~duetime.cadence.cron`.
 
     Raises:
         InvalidCadence: a day, the time or an option is invalid, or the options leave no occurrence.
     """
-    return BusinessDay(modifiers=read_modifiers(**options), at=second_of_day(at), on=_nth_days(on))
+    first, later = seconds_of_day(at)
+    return BusinessDay(modifiers=read_modifiers(**options), at=first, later=later, on=_nth_days(on))
 
 
 def _nth_days(given: Words | int) -> NthDays:

@@ -18,9 +18,8 @@ from duetime.cadence.fields import FieldError, MonthDays, month_days
 from duetime.cadence.modifiers import CadenceOptions, Words, read_modifiers
 from duetime.cadence.words import (
     before_last,
-    clock_text,
     listed,
-    second_of_day,
+    seconds_of_day,
     weekdays_mask,
     weekdays_text,
     weekdays_words,
@@ -64,7 +63,7 @@ class Monthly(AtATime):
 
     def _head(self) -> str:
         cycle = f" every={self.every} anchor={self.anchor}" if self.anchor else ""
-        return f"monthly {self._spelled()} {clock_text(self.at)}{cycle}"
+        return f"monthly {self._spelled()} {self._spelled_time()}{cycle}"
 
     def _label(self) -> str:
         cycle = f"_every{self.every}_{self.anchor}" if self.anchor else ""
@@ -80,7 +79,7 @@ class Monthly(AtATime):
         ]
         days += [f"day {day} or the last day" for day in self.on.capped]
         months = f"every {self.every} months, counted from {self.anchor}," if self.anchor else "every month"
-        return f"{months} on {listed(days)} at {clock_text(self.at)}"
+        return f"{months} on {listed(days)} at {self._time_words()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,14 +101,14 @@ class NthWeekday(AtATime):
         )
 
     def _head(self) -> str:
-        return f"nth_weekday {weeks_text(self.nth)} {weekdays_text(self.on)} {clock_text(self.at)}"
+        return f"nth_weekday {weeks_text(self.nth)} {weekdays_text(self.on)} {self._spelled_time()}"
 
     def _label(self) -> str:
         return f"NthWeekday_{weeks_text(self.nth)}_{weekdays_text(self.on)}_{self._named_time()}"
 
     def _words(self) -> str:
         which = listed(weeks_text(self.nth).split(","))
-        return f"every month on the {which} {weekdays_words(self.on)} at {clock_text(self.at)}"
+        return f"every month on the {which} {weekdays_words(self.on)} at {self._time_words()}"
 
 
 @declared
@@ -129,7 +128,7 @@ def monthly(
 
     Args:
         on: the days.
-        at: the time of day.
+        at: the time of day, or several, as in ``"09:00,17:00"``.
         every: 2 for every other month, 12 for every year, at most 1,200.
         anchor: a date in a month of the cycle, required with ``every``.
         **options: zone, clock rule and filters, as of :func:`~duetime.cadence.cron`.
@@ -140,8 +139,9 @@ def monthly(
     """
     modifiers = read_modifiers(**options)
     every, anchored_on = check_cycle(every, anchor, "months", _MOST_MONTHS)
+    first, later = seconds_of_day(at)
     return Monthly(
-        modifiers=modifiers, at=second_of_day(at), on=_month_days(on), every=every, anchor=anchored_on
+        modifiers=modifiers, at=first, later=later, on=_month_days(on), every=every, anchor=anchored_on
     )
 
 
@@ -161,7 +161,8 @@ def nth_weekday(
     """
     modifiers = read_modifiers(**options)
     which = weeks_mask([nth] if isinstance(nth, int) else nth, "nth_weekday")
-    return NthWeekday(modifiers=modifiers, at=second_of_day(at), nth=which, on=weekdays_mask(on, "weekday"))
+    first, later = seconds_of_day(at)
+    return NthWeekday(modifiers=modifiers, at=first, later=later, nth=which, on=weekdays_mask(on, "weekday"))
 
 
 def _month_days(given: Words | int) -> MonthDays:

@@ -159,6 +159,8 @@ def _chosen(exported: Exported, cadence: BusinessDay, days: DayFields) -> str:
     """Return the positions of business days among the weekdays of the month."""
     if days.weekdays != _WORKWEEK or days.days != ALL_DAYS:
         exported.fail("filtered business days", "leave days= and weeks= out")
+    if cadence.later:
+        exported.fail("business days at several times of day", "declare a cadence for each time")
     nth = [n + 1 for n in bits(cadence.on.firsts)] + [-back - 1 for back in bits(cadence.on.lasts)]
     return _listed("BYSETPOS", nth)
 

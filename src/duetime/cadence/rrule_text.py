@@ -218,12 +218,6 @@ class _Rule:
         every_hour, every_minute = hour or range(24), minute or range(60)
         return [f"{h:02}:{m:02}:{s:02}" for h in every_hour for m in every_minute for s in second]
 
-    def _clock(self, part: str = "INTERVAL") -> str:
-        """Return the one time of day, as text."""
-        if len(clocks := self._clocks()) > 1:
-            self._fail(part, "has several times of day", "declare one cadence for each")
-        return clocks[0]
-
     def _by_day(self) -> tuple[set[str], set[int]]:
         """Return the codes of the weekdays, and their ordinals, each of which applies to each weekday.
 
@@ -309,7 +303,9 @@ class _Rule:
         is_capped = dates == [*range(_SHORTEST_MONTH, last + 1)] and chosen == [-1] and not codes
         if not is_of_months or ordinals or 0 in chosen or (dates and not is_capped) or not (codes or dates):
             self._fail("BYSETPOS", "chooses neither weekdays nor the last of dates", "list the days")
-        clock, filtered = self._clock("BYSETPOS"), f" months={','.join(map(str, months))}" * bool(months)
+        if len(clocks := self._clocks()) > 1:
+            self._fail("BYSETPOS", "has several times of day", "declare one cadence for each")
+        clock, filtered = clocks[0], f" months={','.join(map(str, months))}" * bool(months)
         ends = [str(n) if n > 0 else f"last{n + 1}" if n < -1 else "last" for n in chosen]
         if 1 < len(codes) < len(_CODES):
             if self._interval > 1:
@@ -345,15 +341,19 @@ class _Rule:
         months = self._months()
         codes, ordinals = self._by_day()
         filtered = f" months={','.join(map(str, months))}" * bool(months)
-        cycle, weekdays = self._cycle(), f" days={','.join(_named(codes))}" * bool(codes)
+        cycle, clocks, weekdays = (
+            self._cycle(),
+            ",".join(self._clocks()),
+            f" days={','.join(_named(codes))}" * bool(codes),
+        )
         if self._rank == _WEEKLY:
             self._check_week_start(codes or {self._code_of_start()})
             on = ",".join(_named(codes or {self._code_of_start()}))
             self._refuse("BYMONTHDAY")
-            return f"weekly {on} {self._clock()}{cycle}{filtered}"
+            return f"weekly {on} {clocks}{cycle}{filtered}"
         if self._rank == _DAILY:
             anchor = f"anchor={self._begin().at.date()}"
-            return f"every {self._interval}d at={self._clock()} {anchor}{filtered}{weekdays}{self._weeks()}"
+            return f"every {self._interval}d at={clocks} {anchor}{filtered}{weekdays}{self._weeks()}"
         days = [
             f"last-{-day - 1}" if day < -1 else "last" if day < 0 else str(day) for day in self._month_days()
         ]
@@ -363,11 +363,11 @@ class _Rule:
                     self._in_ordinals(days, ordinals)
                 days = [day for nth in sorted(ordinals) for day in _ordinal_days(nth, "last-{}", "last")]
             days = days or [str(day) for day in range(1, 32)]
-            return f"monthly {','.join(days)} {self._clock()}{cycle}{filtered}{weekdays}"
+            return f"monthly {','.join(days)} {clocks}{cycle}{filtered}{weekdays}"
         if ordinals or not days or any(not day.isdigit() for day in days):
             self._fail("INTERVAL", "of years has no fixed dates", "use BYMONTH with BYMONTHDAY from 1 on")
         dates = [f"{month:02}-{int(day):02}" for month in months or range(1, 13) for day in days]
-        return f"yearly {','.join(_existing(dates))} {self._clock()}{cycle}{weekdays}"
+        return f"yearly {','.join(_existing(dates))} {clocks}{cycle}{weekdays}"
 
     def _weeks(self) -> str:
         """Return the filter of the weeks of the month that have the days of BYMONTHDAY."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -121,6 +122,12 @@ def at_time(second_of_day: int) -> Fields:
     hour, rest = divmod(second_of_day, HOUR)
     minute, second = divmod(rest, MINUTE)
     return Fields(1 << hour, 1 << minute, 1 << second)
+
+
+def at_times(seconds_of_day: Sequence[int]) -> Times:
+    """Return some times a day."""
+    parts = tuple(map(at_time, seconds_of_day))
+    return parts[0] if len(parts) == 1 else AnyOf(parts)
 
 
 def low_bit(mask: int) -> int:

@@ -33,6 +33,8 @@ MONTH_NAMES = (
     "December",
 )
 _SHORTHANDS = {"weekdays": "mon-fri", "weekday": "mon-fri", "weekend": "sat-sun", "weekends": "sat-sun"}
+MOST_TIMES = 24
+"""Times of day at most of a cadence that lists them."""
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
 # Consecutive values that become a range, at least.
 _RUN = 3
@@ -135,6 +137,23 @@ def second_of_day(given: str | time, option: str = "time") -> int:
         )
     hour, minute, second = match.groups(default="0")
     return int(hour) * 3_600 + int(minute) * 60 + int(second)
+
+
+def seconds_of_day(given: str | time) -> tuple[int, tuple[int, ...]]:
+    """Return the first of some local times of day, and the later ones, in seconds since midnight.
+
+    Raises:
+        InvalidCadence: one is not a time of day, one is given twice, or there are too many.
+    """
+    times = [second_of_day(text) for text in (given.split(",") if isinstance(given, str) else [given])]
+    if not len({*times}) == len(times) <= MOST_TIMES:
+        raise InvalidCadence(
+            str(given),
+            f"time: it lists {len(times)} times of day, or one of them twice",
+            f"list 1-{MOST_TIMES} different ones, or use a cron expression",
+        )
+    first, *later = sorted(times)
+    return first, tuple(later)
 
 
 def clock_text(second: int) -> str:

@@ -235,11 +235,11 @@ def _seconds_of(cadence: Cadence) -> list[int]:
         case Cron():
             return CronText.parse(cadence.expression, cadence.day_rule).seconds_of_day()
         case Every():
-            return [*range(0, DAY, cadence.step)] if cadence.step < DAY else [cadence.at]
+            return [*range(0, DAY, cadence.step)] if cadence.step < DAY else [*cadence.times_of_day]
         case Once():
             return [cadence.local % DAY]
         case AtATime():
-            return [cadence.at]
+            return [*cadence.times_of_day]
         case _:
             return []
 
