@@ -119,6 +119,7 @@ KINDS: dict[Callable[..., Cadence], Arguments] = {
     },
     business_day: {
         **_OF_DAYS,
+        **_CYCLE,
         "on": [1, "last", "1,last-2", "", [*range(1, 24)]],
         "at": ["00:00", "09:00", "00:00,17:00"],
     },

@@ -92,6 +92,12 @@ walls = st.one_of(
         st.sampled_from(["1", "3,last", "last-2,10", "5,6,7"]),
         clocks,
     ),
+    st.builds(
+        lambda at, n, day: (business_day, ("3,last", at), {"every": n, "anchor": day}),
+        clocks,
+        st.integers(2, 9),
+        anchors,
+    ),
 )
 calendars = st.builds(
     Calendar,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import time
+from datetime import date, time
 from functools import partial
 from typing import NamedTuple, Unpack
 
 from duetime._english import counted, ordinal
-from duetime.cadence._daily import AtATime
+from duetime.cadence._weekly import check_cycle
 from duetime.cadence.cadence import declared
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
@@ -20,6 +20,7 @@ from duetime.cadence.day_shifts import WORKWEEK
 from duetime.cadence.days import Month, Select
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import CadenceOptions, Words, read_modifiers
+from duetime.cadence.months import MOST_MONTHS, OfMonths
 from duetime.cadence.times import at_times
 from duetime.cadence.walk import WallSchedule
 from duetime.cadence.wall_schedule import build_wall_schedule
@@ -56,7 +57,7 @@ class NthDays(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BusinessDay(AtATime):
+class BusinessDay(OfMonths):
     """The n-th and the last business days of the month, at a time.
 
     Attributes:
@@ -70,9 +71,8 @@ class BusinessDay(AtATime):
         free = () if calendar.working else calendar.weekend
         weekdays = DayFields(weekdays=sum(1 << n for n, day in enumerate(WEEKDAYS) if day not in free))
         select = self.on.of(calendar)
-        return build_wall_schedule(
-            self._head(), weekdays, at_times(self.times_of_day), self.modifiers, select=select
-        )
+        days = self._head(), weekdays, at_times(self.times_of_day), self.modifiers, self._cycle()
+        return build_wall_schedule(*days, select=select)
 
     @property
     def counts_business_days(self) -> bool:
@@ -84,10 +84,10 @@ class BusinessDay(AtATime):
         return ",".join([*(str(n + 1) for n in bits(self.on.firsts)), *lasts])
 
     def _head(self) -> str:
-        return f"business_day {self._spelled()} {self._spelled_time()}"
+        return f"business_day {self._spelled()} {self._spelled_time()}{self._spelled_cycle()}"
 
     def _label(self) -> str:
-        return f"BusinessDay_{self._spelled()}_{self._named_time()}"
+        return f"BusinessDay_{self._spelled()}_{self._named_time()}{self._named_cycle()}"
 
     def _words(self) -> str:
         days = [f"{ordinal(n + 1)} business day" for n in bits(self.on.firsts)]
@@ -95,11 +95,18 @@ class BusinessDay(AtATime):
             before = f"{counted(back, 'business day')} before the " if back else ""
             days.append(f"{before}last business day")
         shown = [day if day[0].isdigit() and "before" in day else f"the {day}" for day in days]
-        return f"every month on {listed(shown)} at {self._time_words()}"
+        return f"{self._month_words()} on {listed(shown)} at {self._time_words()}"
 
 
 @declared
-def business_day(on: Words | int, at: str | time, **options: Unpack[CadenceOptions]) -> BusinessDay:
+def business_day(
+    on: Words | int,
+    at: str | time,
+    *,
+    every: int = 1,
+    anchor: date | str | None = None,
+    **options: Unpack[CadenceOptions],
+) -> BusinessDay:
     """Return a cadence of business days of the month, as in ``business_day("3,last", "09:00")``.
 
     A business day is Monday to Friday, and not excluded by ``calendar``. ``last-2`` is two business days
@@ -108,13 +115,20 @@ def business_day(on: Words | int, at: str | time, **options: Unpack[CadenceOptio
     Args:
         on: 1 to 23, ``last`` and ``last-2``.
         at: the time of day, or several, as in ``"09:00,17:00"``.
+        every: 2 for every other month, at most 1,200.
+        anchor: a date in a month of the cycle, required with ``every``.
         **options: zone, clock rule and filters, as of :func:`~duetime.cadence.cron`.
 
     Raises:
-        InvalidCadence: a day, the time or an option is invalid, or the options leave no occurrence.
+        InvalidCadence: a day, the time or an option is invalid, the anchor is missing, or the options leave
+            no occurrence.
     """
+    modifiers = read_modifiers(**options)
     first, later = seconds_of_day(at)
-    return BusinessDay(modifiers=read_modifiers(**options), at=first, later=later, on=_nth_days(on))
+    every, anchored_on = check_cycle(every, anchor, "months", MOST_MONTHS)
+    return BusinessDay(
+        modifiers=modifiers, at=first, later=later, on=_nth_days(on), every=every, anchor=anchored_on
+    )
 
 
 def _nth_days(given: Words | int) -> NthDays:

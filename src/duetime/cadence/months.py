@@ -28,20 +28,19 @@ from duetime.cadence.words import (
 )
 
 _LAST = 5
-_MOST_MONTHS = 1_200
+MOST_MONTHS = 1_200
+"""Months of a cycle at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Monthly(AtATime):
-    """Some days of the month at a time, in every month or every n-th; one without such a day is skipped.
+class OfMonths(AtATime):
+    """A cadence of days of every month, or of every n-th.
 
     Attributes:
-        on: the days.
         every: 1 for every month.
         anchor: a date in a month of the cycle.
     """
 
-    on: MonthDays
     every: int = 1
     anchor: date | None = None
 
@@ -49,6 +48,26 @@ class Monthly(AtATime):
         if self.anchor is None:
             return None
         return MonthCycle(self.every, self.anchor.year * 12 + self.anchor.month - 1)
+
+    def _spelled_cycle(self) -> str:
+        return f" every={self.every} anchor={self.anchor}" if self.anchor else ""
+
+    def _named_cycle(self) -> str:
+        return f"_every{self.every}_{self.anchor}" if self.anchor else ""
+
+    def _month_words(self) -> str:
+        return f"every {self.every} months, counted from {self.anchor}," if self.anchor else "every month"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Monthly(OfMonths):
+    """Some days of the month at a time; a month without such a day is skipped.
+
+    Attributes:
+        on: the days.
+    """
+
+    on: MonthDays
 
     def _days(self) -> DayFields:
         return DayFields(*self.on)
@@ -62,12 +81,10 @@ class Monthly(AtATime):
         return ",".join(words)
 
     def _head(self) -> str:
-        cycle = f" every={self.every} anchor={self.anchor}" if self.anchor else ""
-        return f"monthly {self._spelled()} {self._spelled_time()}{cycle}"
+        return f"monthly {self._spelled()} {self._spelled_time()}{self._spelled_cycle()}"
 
     def _label(self) -> str:
-        cycle = f"_every{self.every}_{self.anchor}" if self.anchor else ""
-        return f"Monthly_{self._spelled()}_{self._named_time()}{cycle}"
+        return f"Monthly_{self._spelled()}_{self._named_time()}{self._named_cycle()}"
 
     def _words(self) -> str:
         days = [f"day {n + 1}" for n in range(31) if self.on.days >> n & 1]
@@ -78,8 +95,7 @@ class Monthly(AtATime):
             for back in self.on.nearest_lasts
         ]
         days += [f"day {day} or the last day" for day in self.on.capped]
-        months = f"every {self.every} months, counted from {self.anchor}," if self.anchor else "every month"
-        return f"{months} on {listed(days)} at {self._time_words()}"
+        return f"{self._month_words()} on {listed(days)} at {self._time_words()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +154,7 @@ def monthly(
             no occurrence.
     """
     modifiers = read_modifiers(**options)
-    every, anchored_on = check_cycle(every, anchor, "months", _MOST_MONTHS)
+    every, anchored_on = check_cycle(every, anchor, "months", MOST_MONTHS)
     first, later = seconds_of_day(at)
     return Monthly(
         modifiers=modifiers, at=first, later=later, on=_month_days(on), every=every, anchor=anchored_on

@@ -308,11 +308,9 @@ class _Rule:
         clock, filtered = clocks[0], f" months={','.join(map(str, months))}" * bool(months)
         ends = [str(n) if n > 0 else f"last{n + 1}" if n < -1 else "last" for n in chosen]
         if 1 < len(codes) < len(_CODES):
-            if self._interval > 1:
-                self._fail("BYSETPOS", f"stands beside INTERVAL={self._interval}", "leave one of them out")
             free = ",".join(code for code in _named({*_CODES} - codes)).lower()
             calendar = "" if codes == _WORKWEEK else f" calendar=exclude:{free};weekend:{free}"
-            return f"business_day {','.join(ends)} {clock}{filtered}{calendar}"
+            return f"business_day {','.join(ends)} {clock}{self._cycle()}{filtered}{calendar}"
         if len(codes) == 1:
             ends = [day for nth in chosen for day in _ordinal_days(nth, "last-{}", "last")]
             filtered += f" days={','.join(_named(codes))}"

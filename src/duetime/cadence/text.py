@@ -61,7 +61,10 @@ _KINDS = {
         "months", ("nth_weekday", "weekday", "time"), "nth_weekday first mon 06:00", _OF_DAYS
     ),
     "business_day": _CadenceKind(
-        "business_days", ("business_day", "time"), "business_day 3,last 09:00", _OF_DAYS
+        "business_days",
+        ("business_day", "time"),
+        "business_day 3,last 09:00",
+        _OF_DAYS | {"every", "anchor"},
     ),
     "yearly": _CadenceKind(
         "_yearly", ("yearly", "time"), "yearly 01-01,06-30 09:00", _OF_DAYS | {"every", "anchor"}

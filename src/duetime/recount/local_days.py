@@ -20,7 +20,7 @@ from duetime.cadence.business_days import BusinessDay
 from duetime.cadence.cadence import Cadence
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.crontab import Cron
-from duetime.cadence.months import Monthly, NthWeekday
+from duetime.cadence.months import Monthly, NthWeekday, OfMonths
 from duetime.recount.cron_text import CronText, last_of, nearest_workday
 
 DAY = 86_400
@@ -146,12 +146,15 @@ def _is_week(cadence: Weekly, day: date) -> bool:
     return (monday - first).days // 7 % cadence.every == 0
 
 
+def _is_month(cadence: OfMonths, day: date) -> bool:
+    anchor = cadence.anchor or day
+    return ((day.year - anchor.year) * 12 + day.month - anchor.month) % cadence.every == 0
+
+
 def _is_day_of_month(cadence: Monthly, day: date) -> bool:
-    on, last, anchor = cadence.on, last_of(day), cadence.anchor
-    if anchor is not None:
-        months = (day.year - anchor.year) * 12 + day.month - anchor.month
-        if months % cadence.every:
-            return False
+    on, last = cadence.on, last_of(day)
+    if not _is_month(cadence, day):
+        return False
     nearest = [*on.nearest, *(last - back for back in on.nearest_lasts)]
     return (
         bool(on.days >> day.day - 1 & 1)
@@ -180,7 +183,7 @@ def _is_nth_business_day(cadence: BusinessDay, day: date) -> bool:
     calendar = cadence.modifiers.calendar
     month = (day.replace(day=n) for n in range(1, last_of(day) + 1))
     days = [other for other in month if is_business_day(calendar, other)]
-    if day not in days:
+    if day not in days or not _is_month(cadence, day):
         return False
     index = days.index(day)
     return bool(cadence.on.firsts >> index & 1 or cadence.on.lasts >> len(days) - 1 - index & 1)
