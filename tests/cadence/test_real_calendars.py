@@ -83,9 +83,21 @@ def test_an_event_of_google_is_read():
     ]
 
 
-def test_an_event_without_a_rule_is_rejected():
-    with pytest.raises(InvalidCadence, match="there is no FREQ"):
-        from_rrule("BEGIN:VEVENT\nDTSTART;TZID=Europe/Paris:20270104T093000\nEND:VEVENT")
+@pytest.mark.parametrize(
+    ("text", "tz", "expected"),
+    [
+        (
+            "BEGIN:VEVENT\nDTSTART;TZID=Europe/Paris:20270104T093000\nSUMMARY:One\nEND:VEVENT",
+            None,
+            "once 2027-01-04T09:30 tz=Europe/Paris",
+        ),
+        ("DTSTART:20270104T093000Z", "Europe/Paris", "once 2027-01-04T09:30 tz=UTC"),
+        ("DTSTART:20270104T093005", "Asia/Tokyo", "once 2027-01-04T09:30:05 tz=Asia/Tokyo"),
+        ("DTSTART;VALUE=DATE:20270104", None, "once 2027-01-04T00:00"),
+    ],
+)
+def test_a_start_without_a_rule_is_one_time(text, tz, expected):
+    assert from_rrule(text, tz=tz).text == expected
 
 
 def test_several_events_are_rejected():

@@ -253,7 +253,11 @@ D = "DTSTART:20270104T093000Z\n"
     [
         ("RRULE:FREQ=FORTNIGHTLY", "FREQ is not one of its words"),
         ("hello", "hello is no line of a rule"),
-        (D, "there is no FREQ"),
+        ("EXDATE:20270105T093000Z", "there is no FREQ"),
+        (D + "EXDATE:20270104T093000Z", "it never fires"),
+        (D + "RRULE:", "FREQ is not one of its words"),
+        (D + D, "DTSTART occurs twice"),
+        (D + "DTSTART:20270105T093000Z\nRRULE:FREQ=DAILY", "DTSTART occurs twice"),
         (D + "RRULE:FREQ=DAILY\nRRULE:FREQ=WEEKLY", "RRULE occurs twice"),
         (D + "RRULE:FREQ=DAILY\nRDATE:20270105T093000Z", "RDATE has no equivalent"),
         (D + "RRULE:FREQ=YEARLY;BYYEARDAY=100", "BYYEARDAY has no equivalent"),

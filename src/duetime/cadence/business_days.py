@@ -70,9 +70,14 @@ class BusinessDay(OfMonths):
         calendar = self.modifiers.calendar or WORKWEEK
         free = () if calendar.working else calendar.weekend
         weekdays = DayFields(weekdays=sum(1 << n for n, day in enumerate(WEEKDAYS) if day not in free))
-        select = self.on.of(calendar)
-        days = self._head(), weekdays, at_times(self.times_of_day), self.modifiers, self._cycle()
-        return build_wall_schedule(*days, select=select)
+        return build_wall_schedule(
+            self._head(),
+            weekdays,
+            at_times(self.times_of_day),
+            self.modifiers,
+            self._cycle(),
+            select=self.on.of(calendar),
+        )
 
     @property
     def counts_business_days(self) -> bool:

@@ -56,8 +56,8 @@ def from_rrule(text: str, *, tz: str | None = None) -> Cadence:
     by the length of the gap, where duetime runs at the gap's end.
 
     Args:
-        text: the lines, ``FREQ=…`` alone, or a ``VEVENT``. Without ``DTSTART`` the rule must name its times
-            of day. A date as ``UNTIL`` or ``EXDATE`` means all of its day.
+        text: the lines, ``FREQ=…`` alone, or a ``VEVENT``. ``DTSTART`` alone is one time. Without it, the
+            rule must name its times of day. A date as ``UNTIL`` or ``EXDATE`` means all of its day.
         tz: the zone of a ``DTSTART`` without one.
 
     Raises:
@@ -69,34 +69,36 @@ def from_rrule(text: str, *, tz: str | None = None) -> Cadence:
 class _Rule:
     """One text, while it is read."""
 
+    _start: _Start | None = None
+
     def __init__(self, text: str, tz: str | None) -> None:
         self._text, self._tz = text, tz
-        self._start: _Start | None = None
         self._excluded: list[str] = []
         events, lines = _lines(text)
         if events > 1:
             self._fail("BEGIN:VEVENT", "occurs several times", "declare one cadence for each event")
-        rules = [rule for line in lines if (rule := self._read_line(line))]
+        rules = [rule for line in lines if (rule := self._read_line(line)) is not None]
         if len(rules) > 1:
             self._fail("RRULE", "occurs twice", "declare one cadence for each rule")
-        if not rules:
+        if not rules and self._start is None:
             self._fail("", "there is no FREQ", "write it as in FREQ=DAILY;BYHOUR=9;BYMINUTE=0")
-        pairs = [pair.partition("=") for pair in rules[0].split(";")]
+        self._is_once = not rules and not self._excluded
+        pairs = [pair.partition("=") for pair in (rules or ["FREQ=DAILY;COUNT=1"])[0].split(";")]
         self._parts = {name: value for name, _, value in pairs}
+        if self._parts.get("FREQ") not in FREQUENCIES:
+            self._fail("FREQ", "is not one of its words", f"use {', '.join(FREQUENCIES)}")
         for name in self._parts:
             if name not in _PARTS:
                 self._fail(name, "has no equivalent", "use BYMONTH, BYMONTHDAY and BYDAY")
             if sum(other == name for other, _, _ in pairs) > 1:
                 self._fail(name, "is given twice", "leave one of them out")
-        if self._parts.get("FREQ") not in FREQUENCIES:
-            self._fail("FREQ", "is not one of its words", f"use {', '.join(FREQUENCIES)}")
         self._rank = FREQUENCIES.index(self._parts["FREQ"])
         [self._interval] = self._numbers("INTERVAL") or [1]
         if self._interval < 1:
             self._fail("INTERVAL", "is less than 1", "give a whole number from 1 on")
 
-    def _read_line(self, line: str) -> str:
-        """Read one line; return the rule, or an empty text for another line."""
+    def _read_line(self, line: str) -> str | None:
+        """Read one line; return the rule, or None for another line."""
         found = _LINE.fullmatch(line)
         name = found["name"].upper() if found else ""
         if found is None or name == "RRULE":
@@ -104,18 +106,24 @@ class _Rule:
                 self._fail(line, "is no line of a rule", "write it as in FREQ=DAILY;BYHOUR=9;BYMINUTE=0")
             return (found["value"] if found else line).upper().strip(";")
         if name == "DTSTART":
+            if self._start is not None:
+                self._fail(line, "occurs twice", "declare one cadence for each")
             self._start = self._moment(found)
         elif name == "EXDATE":
             self._excluded += self._exceptions(found)
         else:
             self._fail(line, "has no equivalent", "declare a further cadence, as in once(...)")
-        return ""
+        return None
 
     def cadence(self) -> Cadence:
-        """Return the rule's cadence."""
+        """Return the cadence of the rule, or of the start alone."""
         head = self._positions() or self._repeated() or f"cron {self._cron()}"
+        text = head + self._bounds(is_interval=head.startswith("interval "))
+        if self._is_once and self._start is not None:
+            tz = self._start.tz or self._tz
+            text = f"once {self._start.at.isoformat()}" + f" tz={tz}" * bool(tz)
         try:
-            cadence = read_text(head + self._bounds(is_interval=head.startswith("interval ")))
+            cadence = read_text(text)
             cadence.check_can_run()
         except InvalidCadence as error:
             raise InvalidCadence(self._text, f"RRULE: {error.problem}", error.remedy) from None
