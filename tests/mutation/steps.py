@@ -73,7 +73,9 @@ STEPS = ("worker", "wakeups", "jobs", "actions", "events", "notifications", "und
 
 BACK_ENDS = (
     "aws.store",
-    "aws.jobs",
+    "ports.action_keys",
+    "ports.job_store",
+    "ports.slots",
     "aws.commits",
     "aws.payloads",
     "aws.batches",
