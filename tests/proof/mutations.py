@@ -25,12 +25,13 @@ from duetime.model.slots import KeySlots
 from duetime.model.swap import Guard, settleable
 from duetime.model.work_pause import WorkPause
 from duetime.notifications.notify import Notify
-from duetime.ports import action_keys, changes, job_state
+from duetime.ports import action_keys, changes
 from duetime.ports.action_keys import DebounceKeys, taking
 from duetime.ports.actions import DuePage
 from duetime.ports.deliveries import Deliveries, SendPermit
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.rates import Rates, _Advance
+from duetime.ports.row_writes import RowStillDead
 from duetime.ports.slots import Slots
 from duetime.ports.work_pauses import NoWorkPauses
 from duetime.wakeups import pass_parts
@@ -49,6 +50,7 @@ START = Rates.start_within_rate
 TAKE = Slots.take_slot
 HOLDS, RENEW = Guard.holds, MemoryStore.renew
 SETTLE, FIRST = MemoryStore.settle, HeldKey.first
+SETTLE_WITH_JOB = MemoryJobStore.settle
 
 
 def with_claims_of_living_leases():
@@ -69,7 +71,7 @@ def without_lock():
 
 @contextmanager
 def without_fencing_off():
-    with where_processes_pause(), patch.object(MemoryJobStore, "_fence_off", lambda *_: None):
+    with where_processes_pause(), patch.object(RowStillDead, "loses_fence", lambda *_: False):
         yield
 
 
@@ -201,14 +203,14 @@ def without_ends_of_chains():
 
 
 def with_repeats_counted():
-    def end(self, claimed, ref, ended, *rest):
-        settle, has_lock = rest
-        result = settle()
-        if result is SettleResult.SETTLED:
-            self._apply(ref, job_state.count(ref, ended, claimed.ref if has_lock else None))
+    def settle(self, claimed, settlement, ref, ended, **lock):
+        is_repeat = self._actions.held(claimed) is None
+        result = SETTLE_WITH_JOB(self, claimed, settlement, ref, ended, **lock)
+        if is_repeat and result is SettleResult.SETTLED:
+            self.count(ref, ended)
         return result
 
-    return patch.object(MemoryJobStore, "_end", end)
+    return patch.object(MemoryJobStore, "settle", settle)
 
 
 @contextmanager
