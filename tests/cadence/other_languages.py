@@ -12,9 +12,10 @@ Nothing here is taken from duetime. Each evaluator rests on:
   both day fields must match.
 * APScheduler 3: ``apscheduler.triggers.cron``, with which it agreed on 800; weekdays are 0-6 from Monday.
 * Jenkins: *Cron syntax* of its book; both day fields must match, and H stands for one value of its range.
-* Kubernetes and GitHub Actions: robfig/cron's ``ParseStandard`` and POSIX; weekdays are 0-6 from Sunday, and
-  one of two restricted day fields is enough, unless one of them begins with a star.
-* crontab: crontab(5); as Kubernetes, with 7 for Sunday.
+* GitHub Actions: POSIX; weekdays are 0-6 from Sunday, and one of two restricted day fields is enough, unless
+  one of them begins with a star.
+* Kubernetes: robfig/cron v3, whose ``getRange`` forgets a star that has a step above 1; else as GitHub's.
+* crontab: crontab(5); as GitHub's, with 7 for Sunday.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ APSCHEDULER = Tongue(0, FROM_MONDAY, range(7), names_steps=False)
 JENKINS = Tongue(
     0, [*FROM_SUNDAY, "SUN"], range(8), open_steps=False, names_weekdays=False, names_months=False
 )
-KUBERNETES = Tongue(0, FROM_SUNDAY, range(7), "vixie")
+ACTIONS = Tongue(0, FROM_SUNDAY, range(7), "vixie")
+KUBERNETES = Tongue(0, FROM_SUNDAY, range(7), "go")
 CRONTAB = Tongue(0, [*FROM_SUNDAY, "SUN"], range(8), "vixie")
 
 
@@ -93,7 +95,8 @@ class Written:
         by_date = any(is_date(item, day) for item in dates.split(","))
         by_week = any(self.is_weekday(item, day) for item in week.split(","))
         restricted = dates not in "*?" and week not in "*?"
-        if restricted and self.tongue.rule == "vixie" and "*" not in (dates[0], week[0]):
+        stars = {"vixie": (dates[0], week[0]), "go": [*dates.split(","), *week.split(",")]}
+        if restricted and not {"*", "?", "*/1"} & {*stars.get(self.tongue.rule, "*")}:
             return by_date or by_week
         return by_date and by_week
 
@@ -292,7 +295,7 @@ def texts() -> dict[str, st.SearchStrategy[tuple[str, Written]]]:
             lambda one: (python_call(one, "apscheduler"), one)
         ),
         "Kubernetes": expressions(KUBERNETES).map(lambda one: (f'schedule: "{joined(one, *FIVE)}"', one)),
-        "GitHub Actions": expressions(KUBERNETES).map(lambda one: (f"- cron: '{joined(one, *FIVE)}'", one)),
+        "GitHub Actions": expressions(ACTIONS).map(lambda one: (f"- cron: '{joined(one, *FIVE)}'", one)),
         "crontab": expressions(CRONTAB).map(lambda one: (joined(one, *FIVE) + command, one)),
-        "CRON_TZ": expressions(CRONTAB).map(lambda one: (f"CRON_TZ=UTC {joined(one, *FIVE)}", one)),
+        "CRON_TZ": expressions(KUBERNETES).map(lambda one: (f"CRON_TZ=UTC {joined(one, *FIVE)}", one)),
     }

@@ -16,6 +16,7 @@ from duetime.cadence.errors import InvalidCadence, InvalidText
 from duetime.cadence.fields import FieldError
 from duetime.cadence.foreign_calls import apscheduler, celery
 from duetime.cadence.foreign_cron import (
+    ACTIONS,
     CRONTAB,
     FIVE,
     JENKINS,
@@ -132,15 +133,15 @@ def _jenkins(text: str) -> Suggestion | None:
 
 
 def _yaml(text: str) -> Suggestion | None:
-    found = re.fullmatch(r"""(?:-\s*)?(?:cron|schedule):\s*(["']?)([^"']+?)\1\s*(?:\s#.*)?""", text)
-    return found and _expression(KUBERNETES, found[2])
+    found = re.fullmatch(r"""(?:-\s*)?(cron|schedule):\s*(["']?)([^"']+?)\2\s*(?:\s#.*)?""", text)
+    return found and _expression(ACTIONS if found[1] == "cron" else KUBERNETES, found[3])
 
 
 def _zone_before(text: str) -> Suggestion | None:
     found = re.fullmatch(r"(?:CRON_)?TZ=(\S+)\s+(.+)", text)
     if not found:
         return None
-    inner = _jenkins(found[2]) or _expression(CRONTAB, found[2])
+    inner = _jenkins(found[2]) or _expression(KUBERNETES, found[2])
     return inner._replace(text=f"{inner.text} tz={found[1]}")
 
 

@@ -41,8 +41,8 @@ class Language(CronField):
     """A language, by its day-of-week field.
 
     Attributes:
-        day_rule: how two restricted day fields combine; vixie cron's rule is ``and`` if one begins with a
-            star, else ``or``.
+        day_rule: how two restricted day fields combine, ``and`` or ``or``; or a pattern of fields that are
+            not restricted: with one of them the rule is ``and``, else ``or``.
     """
 
     def __init__(
@@ -63,8 +63,10 @@ CELERY = Language(0, 6, WEEKDAYS)
 APSCHEDULER = Language(0, 6, _FROM_MONDAY, sunday=6)
 APSCHEDULER_EITHER = Language(0, 6, _FROM_MONDAY, sunday=6, day_rule="or")
 JENKINS = Language(0, 7, WEEKDAYS)
-CRONTAB = Language(0, 7, WEEKDAYS, day_rule="vixie")
-KUBERNETES = Language(0, 6, WEEKDAYS, day_rule="vixie")
+CRONTAB = Language(0, 7, WEEKDAYS, day_rule=r"\*.*")
+ACTIONS = Language(0, 6, WEEKDAYS, day_rule=r"\*.*")
+KUBERNETES = Language(0, 6, WEEKDAYS, day_rule=r"(.*,)?[*?](/1)?(,.*)?")
+"""Go's cron: a star with a step restricts the field."""
 
 
 def cron_text(language: Language, names: Sequence[str], texts: Sequence[str], options: str = "") -> str:
@@ -83,8 +85,9 @@ def cron_text(language: Language, names: Sequence[str], texts: Sequence[str], op
         raise FieldError(
             "name", "what follows its three letters is ignored there", "use numbers, or list names"
         )
-    is_starred = "*" in (fields["day"][:1], fields["weekday"][:1])
-    rule = "and" if language.day_rule == "vixie" and is_starred else language.day_rule.replace("vixie", "or")
+    rule = language.day_rule
+    if rule not in {"and", "or"}:
+        rule = "and" if any(re.fullmatch(rule, fields[name]) for name in ("day", "weekday")) else "or"
     fields |= {
         "month": short_names(fields["month"]),
         "weekday": _weekday(language, short_names(fields["weekday"])),
