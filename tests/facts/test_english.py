@@ -54,7 +54,7 @@ _NOT_COUNTED = {
     "operation actions", "allowed actions", "values runs",  # no numbers
     "step hours", "count times", "calls calls", "len(args.cadence) words", "len(given) entries",  # never 1
     "len(met[1]) jobs", "action.continued times", "len(texts) times", "len(row.attempts) entries",
-    "len(self.backoff) entries", "len(distinct) entries",
+    "len(self.backoff) entries", "len(distinct) entries", "len(times) times",
 }  # fmt: skip
 """What precedes a noun and needs no helper, by the text of the expression."""
 
