@@ -45,7 +45,7 @@ def test_the_tutorial_leads_to_executed_actions_on_the_local_cloud_and_to_a_stac
         assert "retry" in folder.run(f"duetime actions show {busy}", **terminal)
     actions = outputs[4]
     assert actions.count("executed") >= 2
-    assert "order:18" in actions
+    assert "pending" in actions
     assert "reminders-clean-up" in outputs[-1]
 
     for name, text in files(step(6)).items():
