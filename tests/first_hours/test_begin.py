@@ -40,12 +40,13 @@ def test_the_tutorial_leads_to_executed_actions_on_the_local_cloud_and_to_a_stac
         assert "reminders-clean-up" in folder.run(command)
     [local] = commands(step(4))
     with folder.local_cloud(local) as terminal:
-        outputs = [folder.run(command, **terminal) for command in commands(step(5))]
+        wide = terminal | {"COLUMNS": "120"}
+        outputs = [folder.run(command, **wide) for command in commands(step(5))]
         busy = re.search(r"scheduled (\S+),", outputs[1])[1]
         assert "retry" in folder.run(f"duetime actions show {busy}", **terminal)
     actions = outputs[4]
     assert actions.count("executed") >= 2
-    assert "pending" in actions
+    assert "order:18" in actions
     assert "reminders-clean-up" in outputs[-1]
 
     for name, text in files(step(6)).items():

@@ -29,7 +29,7 @@ class Context:
 
     @staticmethod
     def get_remaining_time_in_millis():
-        return 60_000
+        return 900_000
 
 
 @pytest.fixture(autouse=True)

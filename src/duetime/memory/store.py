@@ -30,13 +30,13 @@ from duetime.model.lease import (
     Settlement,
     SettleResult,
 )
-from duetime.model.quick_fields import with_fields
-from duetime.model.swap import Guard, applied_if_mine, changes
+from duetime.model.swap import Guard, applied_if_mine
 from duetime.ports.action_keys import DebounceKeys, IdempotencyKeys
 from duetime.ports.actions import DamagedRow
 from duetime.ports.changes import RowChanges
 from duetime.ports.delegate import delegate
 from duetime.ports.rates import Rates
+from duetime.ports.row_writes import RowSwap
 from duetime.ports.slots import Slots
 from duetime.settings import DUE_SHARDS
 
@@ -232,10 +232,9 @@ class MemoryStore(RowChanges):
         """Do nothing: a payload in memory is part of its row."""
 
     def swap(self, read: Action, after: Action, guard: Guard) -> Applied | Rejected:
+        swap = RowSwap(read, after, guard)
         with self.lock:
             row = self._rows.get(read.ref)
-            if row is None or read.status is not guard.status or not guard.holds(row, read, after):
+            if not swap.holds(row):
                 return applied_if_mine(Rejected(row), read, after, guard)
-            return Applied(
-                self.write(row, after if row is read else with_fields(row, **changes(read, after)))
-            )
+            return Applied(self.write(row, swap.after(row)))

@@ -58,8 +58,9 @@ class RowSwap(NamedTuple):
 
     def holds(self, stored: Action | None) -> bool:
         """Return whether the stored row satisfies the guard."""
-        is_valid = stored is not None and self.read.status is self.guard.status
-        return is_valid and stored is not None and self.guard.holds(stored, self.read, self.changed)
+        if stored is None or self.read.status is not self.guard.status:
+            return False
+        return self.guard.holds(stored, self.read, self.changed)
 
     def after(self, stored: Action | None) -> Action:
         """Return the row with the changed fields; what others wrote beside them meanwhile stays."""
