@@ -213,7 +213,7 @@ def run(arguments: argparse.Namespace) -> int:
         "url": client.url,
         "me": me,
         "health": health,
-        "findings": [{"told" if key == "message" else key: one[key] for key in one} for one in findings],
+        "findings": findings,
         "status": "ill" if is_ill(found) else "ok",
     }
     of = f" of {plain(name)}" if (name := tenant(me)) else ""

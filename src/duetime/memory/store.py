@@ -232,9 +232,8 @@ class MemoryStore(RowChanges):
         """Do nothing: a payload in memory is part of its row."""
 
     def swap(self, read: Action, after: Action, guard: Guard) -> Applied | Rejected:
-        swap = RowSwap(read, after, guard)
         with self.lock:
-            row = self._rows.get(read.ref)
+            row, swap = self._rows.get(read.ref), RowSwap(read, after, guard)
             if not swap.holds(row):
                 return applied_if_mine(Rejected(row), read, after, guard)
             return Applied(self.write(row, swap.after(row)))

@@ -58,9 +58,11 @@ class RowSwap(NamedTuple):
 
     def holds(self, stored: Action | None) -> bool:
         """Return whether the stored row satisfies the guard."""
-        if stored is None or self.read.status is not self.guard.status:
-            return False
-        return self.guard.holds(stored, self.read, self.changed)
+        return (
+            stored is not None
+            and self.read.status is self.guard.status
+            and self.guard.holds(stored, self.read, self.changed)
+        )
 
     def after(self, stored: Action | None) -> Action:
         """Return the row with the changed fields; what others wrote beside them meanwhile stays."""
