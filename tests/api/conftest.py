@@ -15,10 +15,9 @@ from duetime.api.app import make_api
 from duetime.api.context import Access, ApiContext, Health
 from duetime.embedded.cloud import MemoryCloud
 from duetime.ids import ActionId, TenantId
-from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.keyed_items import MemoryItems
-from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
+from duetime.memory.notes import MemoryAuditTrail, MemoryBookmarks, MemoryGrants, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef
 from duetime.model.lease import ClaimTerms, Settlement

@@ -9,9 +9,8 @@ from duetime.api.routes import routes_of
 from duetime.embedded.cloud import MemoryCloud
 from duetime.errors import BackendUnavailable
 from duetime.jobs.trusted_reading import KnownPauses
-from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.keyed_items import MemoryItems
-from duetime.memory.notes import MemoryBookmarks
+from duetime.memory.notes import MemoryAuditTrail, MemoryBookmarks, MemoryGrants
 from duetime.model.permissions import Permission
 from duetime.ports.notifications import Inbox, InboxPorts, PreferencesStore
 from duetime.settings import Settings

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from duetime.api.authenticator import Authenticator
-from duetime.memory.access import MemoryGrants
+from duetime.memory.notes import MemoryGrants
 from duetime.settings import Settings
 from tests.api.conftest import EVENTS
 

@@ -16,8 +16,8 @@ from duetime.api.context import Access, ApiContext, Health
 from duetime.cli import main
 from duetime.embedded.embedded import Engine
 from duetime.jobs.trusted_reading import KnownPauses
-from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.keyed_items import MemoryItems
+from duetime.memory.notes import MemoryAuditTrail, MemoryGrants
 from duetime.ports.notifications import Inbox, InboxPorts, PreferencesStore
 
 

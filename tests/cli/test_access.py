@@ -8,7 +8,7 @@ import pytest
 from duetime import instant
 from duetime.clock import SystemClock
 from duetime.ids import TenantId, new_action_id
-from duetime.memory.access import MemoryAuditTrail
+from duetime.memory.notes import MemoryAuditTrail
 from duetime.tenant_data.audit import ended, entry_of
 
 ACME = TenantId("acme")

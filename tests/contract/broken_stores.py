@@ -42,7 +42,7 @@ class Forgetful(MemoryStore):
 class Overwriting(MemoryStore):
     def put(self, action):
         with self.lock:
-            self.write(self._rows.get(action.ref), action)
+            self.write(self.get(action.ref), action)
 
 
 class Fickle(MemoryStore):
@@ -103,9 +103,9 @@ class Racy(MemoryStore):
 
     def claim(self, row, terms):
         threading.Event().wait(0.01)
-        if row.status is Status.PENDING and row.ref in self._rows:
+        if row.status is Status.PENDING and self.get(row.ref) is not None:
             with self.lock:
-                self.write(self._rows[row.ref], row)
+                self.write(self.get(row.ref), row)
         return super().claim(row, terms)
 
 

@@ -23,13 +23,15 @@ from duetime.ports.actions import ActionStore
 from duetime.ports.at_once import AtOnce, one_by_one
 from duetime.ports.jobs import JobStore
 from duetime.settings import DUE_SHARDS
+from duetime.sqlite import items, rows
 from duetime.sqlite.database import Database
+from duetime.sqlite.store import SqliteJobStore, SqliteStore
 from tests import dynamodb_local
 from tests.contract import expressions
-from tests.contract.expressions import NotedSqlite, note_call
+from tests.contract.expressions import NotedClient, note_call
 
 MOTO, LOCAL = "moto", pytest.param("dynamodb-local", marks=pytest.mark.dynamodb_local)
-SQLITE = "sqlite"
+EMULATED, SQLITE = "emulated", "sqlite"
 SENT = pytest.StashKey[dict[str, set[str]]]()
 """What each test has sent to moto."""
 COLLECTED = pytest.StashKey[set[str]]()
@@ -168,23 +170,41 @@ def local_table(local_client):
 
 
 @pytest.fixture
-def sqlite_client(request):
-    """A client to a database; tests/sqlite has one that is a file."""
+def emulated_client(request):
+    """The emulated client, which is much faster than moto."""
     expressions.sent.clear()
-    database = Database(":memory:")
-    yield NotedSqlite(database)
-    database.close()
+    client = NotedClient()
+    yield client
+    client.close()
     expressions.check(request.node.nodeid)
 
 
 @pytest.fixture
-def sqlite_table(sqlite_client):
-    """An actions table in SQLite."""
-    sqlite_client.create_table(**create_table_request(ACTIONS, "duetime-actions"))
-    return Table(sqlite_client, "duetime-actions")
+def emulated_table(emulated_client):
+    """An actions table in it."""
+    emulated_client.create_table(**create_table_request(ACTIONS, "duetime-actions"))
+    return Table(emulated_client, "duetime-actions")
 
 
-TABLES = {"moto": "moto_table", "dynamodb-local": "local_table", "sqlite": "sqlite_table"}
+TABLES = {"moto": "moto_table", "dynamodb-local": "local_table", "emulated": "emulated_table"}
+
+
+@pytest.fixture
+def sqlite_store():
+    """An empty store over SQLite; tests/sqlite has one that is a file."""
+    database = Database(":memory:", rows.TABLE + items.TABLE)
+    yield SqliteStore(database)
+    database.close()
+
+
+@pytest.fixture
+def memory_store():
+    """An empty store in memory."""
+    return MemoryStore()
+
+
+ROW_STORES = {"memory": "memory_store", "sqlite": "sqlite_store"}
+"""The stores that keep rows themselves."""
 
 
 @pytest.fixture(params=[MOTO, LOCAL])
@@ -193,17 +213,17 @@ def table(request):
     return request.getfixturevalue(TABLES[request.param])
 
 
-@pytest.fixture(params=[MOTO, LOCAL, SQLITE])
+@pytest.fixture(params=[MOTO, LOCAL, EMULATED])
 def any_table(request):
-    """An actions table, in each engine and in SQLite."""
+    """An actions table, in each engine and in the emulated client."""
     return request.getfixturevalue(TABLES[request.param])
 
 
-@pytest.fixture(params=["memory", MOTO, LOCAL, SQLITE])
+@pytest.fixture(params=["memory", SQLITE, MOTO, LOCAL, EMULATED])
 def store(request):
     """An empty store of each back end."""
-    if request.param == "memory":
-        return MemoryStore()
+    if request.param in ROW_STORES:
+        return request.getfixturevalue(ROW_STORES[request.param])
     return request.getfixturevalue(TABLES[request.param]).store()
 
 
@@ -224,28 +244,28 @@ def local_ordered_table(local_client):
 
 
 @pytest.fixture
-def sqlite_ordered_table(sqlite_client):
-    """One with it in SQLite."""
-    sqlite_client.create_table(**create_table_request(actions_shape(due_order=True), "duetime-ordered"))
-    return Table(sqlite_client, "duetime-ordered", due_order=True)
+def emulated_ordered_table(emulated_client):
+    """One with it in the emulated client."""
+    emulated_client.create_table(**create_table_request(actions_shape(due_order=True), "duetime-ordered"))
+    return Table(emulated_client, "duetime-ordered", due_order=True)
 
 
-@pytest.fixture(params=["memory", MOTO, LOCAL, SQLITE])
+@pytest.fixture(params=["memory", SQLITE, MOTO, LOCAL, EMULATED])
 def ordered_store(request):
     """An empty store of each back end, set up with ``due_order``."""
-    if request.param == "memory":
-        return MemoryStore()
+    if request.param in ROW_STORES:
+        return request.getfixturevalue(ROW_STORES[request.param])
     return request.getfixturevalue(TABLES[request.param].replace("_table", "_ordered_table")).store()
 
 
-@pytest.fixture(params=[MOTO, LOCAL, SQLITE])
+@pytest.fixture(params=[MOTO, LOCAL, EMULATED])
 def jobs_table(request):
     """A jobs table, in each engine: the client and its name."""
     if request.param == "moto":
         client = request.getfixturevalue("moto")["dynamodb"]
     else:
         client = request.getfixturevalue(
-            "local_client" if request.param == "dynamodb-local" else "sqlite_client"
+            "local_client" if request.param == "dynamodb-local" else "emulated_client"
         )
     client.create_table(**create_table_request(JOBS, "duetime-jobs"))
     yield client, "duetime-jobs"
@@ -264,12 +284,13 @@ class BackEnd:
     remove: Callable[[ActionRef], object]
 
 
-@pytest.fixture(params=["memory", MOTO, LOCAL, SQLITE])
+@pytest.fixture(params=["memory", SQLITE, MOTO, LOCAL, EMULATED])
 def back_end(request):
     """Each back end's actions and jobs."""
-    if request.param == "memory":
-        store = MemoryStore()
-        yield BackEnd(store, MemoryJobStore(store), lambda _ref: store.remove_expired(instant.LATEST))
+    if request.param in ROW_STORES:
+        store = request.getfixturevalue(ROW_STORES[request.param])
+        jobs = MemoryJobStore(store) if request.param == "memory" else SqliteJobStore(store)
+        yield BackEnd(store, jobs, lambda _ref: store.remove_expired(instant.LATEST))
         return
     actions = request.getfixturevalue(TABLES[request.param])
     actions.client.create_table(**create_table_request(JOBS, "duetime-jobs"))

@@ -1,4 +1,4 @@
-"""The expressions that tests send to moto and to SQLite; which of those tests moto must run in `make test`.
+"""The expressions that tests send to moto and to the emulated client; which tests moto runs in `make test`.
 
 Amazon's DynamoDB Local judges every expression, in `make contract`. What stays for moto is that it, and the
 local cloud's fast path before it, answer each form of request as DynamoDB does: so each expression is sent to
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from duetime.sqlite.client import SqliteClient
+from tests.contract.emulated_client import EmulatedClient
 
 LISTED = Path(__file__).parent / "on_moto.json"
 RENEW = "python -m tests.contract.on_moto"
@@ -52,8 +52,8 @@ def note_call(model: Any, params: Mapping[str, Any], **_: Any) -> None:
     note(model.name, json.loads(params["body"]))
 
 
-class NotedSqlite(SqliteClient):
-    """A client of SQLite whose expressions are noted."""
+class NotedClient(EmulatedClient):
+    """An emulated client whose expressions are noted."""
 
     def _write(
         self, operation: str, entries: Sequence[tuple[str, Mapping[str, Any]]], request: Mapping[str, Any]
@@ -79,7 +79,7 @@ def listed() -> dict[str, str]:
 
 
 def check(test: str) -> None:
-    """Fail unless a test over moto sends each expression that `test` has sent to SQLite."""
+    """Fail unless a test over moto sends each expression that `test` has sent to the emulated client."""
     missing = sorted(sent - listed().keys())
     assert not missing, f"{test} sends what no test in {LISTED.name} sends to moto; {RENEW}: {missing}"
 

@@ -7,7 +7,7 @@ import pytest
 
 from duetime.aws.keyed_items import DynamoItems
 from duetime.errors import BackendUnavailable
-from duetime.memory.access import MemoryAuditTrail, MemoryGrants
+from duetime.memory.notes import MemoryAuditTrail, MemoryGrants
 from duetime.model.permissions import Permission
 from duetime.ports.access import AuditTrail, Grants
 from duetime.testing import TurnedClock

@@ -12,13 +12,13 @@ from unittest.mock import patch
 import pytest
 
 from duetime import App, DuetimeError, Fatal, Order, Payload, Run
-from duetime.memory.batches import MemoryBatches
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.model.batch import BatchState, Counts
 from duetime.model.lease import Applied
 from duetime.model.predecessors import Decision, Predecessors, Verdict
 from duetime.ports.batches import batch_put
+from duetime.ports.row_store import RowBatches
 from duetime.testing import Faults, InvariantBroken, SimulatedCloud
 from duetime.wakeups import count_batch
 from duetime.wakeups.follow import SweepHeld
@@ -174,7 +174,7 @@ def without_the_version():
         self._items.write(batch_put(changed, guard=()))
         return True
 
-    return patch.object(MemoryBatches, "change_batch", change_batch)
+    return patch.object(RowBatches, "change_batch", change_batch)
 
 
 def without_the_generation():

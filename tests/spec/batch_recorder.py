@@ -7,9 +7,9 @@ from unittest.mock import patch
 from duetime import ids
 from duetime.actions.actions import Actions
 from duetime.actions.batch_writes import BatchWrites
-from duetime.memory.batches import MemoryBatches
 from duetime.memory.table import MemoryTable
 from duetime.model.batch import BatchRef
+from duetime.ports.row_store import RowBatches
 from duetime.wakeups import count_batch
 from duetime.wakeups.count_batch import CountBatch, Release
 from tests.spec.batch_traces import Step, StepTrace
@@ -52,7 +52,7 @@ class BatchRecorder:
     def __enter__(self):
         self._patches = ExitStack()
         for owner, name in (
-            (MemoryBatches, "change_batch"),
+            (RowBatches, "change_batch"),
             (MemoryTable, "write"),
             (CountBatch, "_counted_all"),
             (CountBatch, "_counted_few"),

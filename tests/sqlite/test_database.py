@@ -1,15 +1,23 @@
-"""The file: transactions, formats, and the order of changes."""
+"""The file: transactions, formats, the order of changes, and what it keeps."""
 
 import sqlite3
 import threading
 from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
-from duetime.aws.tables import ACTIONS, create_table_request
-from duetime.errors import BackendMisconfigured
-from duetime.sqlite.client import SqliteClient
+from duetime.errors import BackendMisconfigured, UnreadableRow
+from duetime.model.action import Status
+from duetime.ports.actions import DamagedRow
+from duetime.ports.row_writes import RowIsOver, RowStillDead
+from duetime.sqlite import items, rows
 from duetime.sqlite.database import Database
+from duetime.sqlite.store import SqliteStore
+from duetime_contract.specimens import NOON, fresh, running, scheduled
+
+TABLES = rows.TABLE + items.TABLE
 
 
 @pytest.fixture
@@ -18,116 +26,133 @@ def path(tmp_path):
 
 
 @pytest.fixture
-def client(path):
-    with closing(Database(path)) as database:
-        client = SqliteClient(database)
-        client.create_table(**create_table_request(ACTIONS, "actions"))
-        yield client
+def database(path):
+    with closing(Database(path, TABLES)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def changes():
+    return []
+
+
+@pytest.fixture
+def store(database, changes):
+    return SqliteStore(database, on_change=changes.append)
 
 
 @pytest.fixture
 def another(path):
-    """A client as of another process, through a connection of its own."""
-    with closing(Database(path)) as database:
-        yield SqliteClient(database)
+    """A store as of another process, through a connection of its own."""
+    with closing(Database(path, TABLES)) as opened:
+        yield SqliteStore(opened)
 
 
-def item(name, **attributes):
-    return {"pk": {"S": "acme"}, "sk": {"S": name}, **attributes}
+def damage(path, action, text):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE rows SET row = ? WHERE id = ?", (text, action.id))
 
 
-def put(client, name, **attributes):
-    client.put_item(TableName="actions", Item=item(name, **attributes))
+def counted(store):
+    row = store.get(store.action.ref)
+    store.write(row, replace(row, coalesced=row.coalesced + 1))
 
 
-def names(client, **request):
-    page = client.query(
-        TableName="actions",
-        KeyConditionExpression="pk = :pk",
-        ExpressionAttributeValues={":pk": {"S": "acme"}},
-        **request,
-    )
-    return [found["sk"]["S"] for found in page["Items"]]
+def test_a_file_of_another_format_is_rejected(path):
+    Database(path, TABLES).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    with pytest.raises(BackendMisconfigured, match="has format 1; this version of duetime reads format 2"):
+        Database(path, TABLES)
 
 
-def test_a_file_of_a_later_format_is_rejected(path):
-    Database(path).close()
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version = 2")
-    connection.close()
-    with pytest.raises(BackendMisconfigured, match="has format 2; this version of duetime reads format 1"):
-        Database(path)
+def test_the_rows_are_there_when_the_file_is_opened_again(store, another):
+    action = scheduled(store)
+    assert another.get(action.ref) == action
 
 
-def test_the_items_are_there_when_the_file_is_opened_again(client, another):
-    put(client, "one", data={"B": b"\x00\xff"}, parts={"M": {"$bytes": {"S": "text"}}})
-    found = another.get_item(TableName="actions", Key=item("one"))["Item"]
-    assert found == item("one", data={"B": b"\x00\xff"}, parts={"M": {"$bytes": {"S": "text"}}})
+def test_a_step_that_raises_leaves_nothing_and_its_changes_do_not_come(store, changes):
+    actions = [fresh(store) for _ in range(2)]
 
+    def put_two_and_fail():
+        with store.table.step(is_new=True):
+            store.put_many(actions)
+            assert not changes, "a change came before its transaction had ended"
+            raise ZeroDivisionError
 
-def test_calls_at_once_are_one_transaction_and_their_changes_come_after_it(client):
-    changes = []
-    client.on_change = changes.append
     with pytest.raises(ZeroDivisionError):
-        client.at_once(lambda name: put(client, name) if name else 1 / 0, ["one", "two", ""])
-    assert (names(client), changes) == ([], [])
-    client.at_once(lambda name: put(client, name), ["one", "two"])
-    assert [change.new["sk"]["S"] for change in changes] == names(client) == ["one", "two"]
+        put_two_and_fail()
+    assert ([store.get(action.ref) for action in actions], changes) == ([None, None], [])
+    store.put_many(actions)
+    assert [change.new for change in changes] == actions
 
 
-def test_changes_come_in_the_order_of_the_writes(client):
-    changes, threads = [], []
-    client.on_change = changes.append
+def test_changes_come_in_the_order_of_the_writes(store, changes):
+    store.action = scheduled(store)
 
     def count():
         for _ in range(50):
-            client.update_item(
-                TableName="actions",
-                Key=item("one"),
-                UpdateExpression="ADD counted :one",
-                ExpressionAttributeValues={":one": {"N": "1"}},
-            )
+            with store.table.step():
+                counted(store)
 
-    for _ in range(4):
-        threads.append(threading.Thread(target=count))
-        threads[-1].start()
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
     for thread in threads:
         thread.join()
-    assert [change.new["counted"]["N"] for change in changes] == [str(number) for number in range(1, 201)]
+    assert [change.new.coalesced for change in changes] == list(range(201))
 
 
-def test_two_clients_of_one_file_count_together(client, another):
-    for one in (client, another) * 5:
-        one.update_item(
-            TableName="actions",
-            Key=item("one"),
-            UpdateExpression="ADD counted :one",
-            ExpressionAttributeValues={":one": {"N": "1"}},
-        )
-    assert client.get_item(TableName="actions", Key=item("one"))["Item"]["counted"] == {"N": "10"}
+def test_two_processes_change_a_row_one_after_the_other(store, another):
+    store.action = another.action = scheduled(store)
+    for one in (store, another) * 5:
+        with one.table.step():
+            counted(one)
+    assert store.get(store.action.ref).coalesced == 10
 
 
-def test_an_index_has_the_items_of_its_keys_and_follows_them(client):
-    put(client, "one", due_shard={"S": "0"}, due_at={"S": "2026"})
-    put(client, "two", due_shard={"S": "0"}, due_at={"S": "2025"})
-    put(client, "three", due_shard={"S": "0"})
-    request = {
-        "TableName": "actions",
-        "IndexName": "due",
-        "KeyConditionExpression": "due_shard = :shard",
-        "ExpressionAttributeValues": {":shard": {"S": "0"}},
-    }
-    page = client.query(**request, Limit=1)
-    assert page["Items"] == [item("two", due_shard={"S": "0"}, due_at={"S": "2025"})]
-    rest = client.query(**request, ExclusiveStartKey=page["LastEvaluatedKey"])
-    assert ([found["sk"]["S"] for found in rest["Items"]], "LastEvaluatedKey" in rest) == (["one"], False)
-    client.delete_item(TableName="actions", Key=item("one"))
-    assert len(client.query(**request)["Items"]) == 1
+def test_a_row_is_removed_once_its_time_to_live_has_ended(store, changes):
+    action = scheduled(store)
+    store.cancel(action, by="ada", at=NOON, kept_until=NOON + timedelta(days=1))
+    store.remove_expired(NOON + timedelta(hours=23))
+    assert store.get(action.ref).status is Status.CANCELLED
+    store.remove_expired(NOON + timedelta(days=1))
+    assert (store.get(action.ref), changes[-1].new) == (None, None)
 
 
-def test_an_item_is_removed_once_its_time_to_live_has_ended(client):
-    put(client, "one", ttl={"N": "100"})
-    put(client, "two", ttl={"N": "101"})
-    put(client, "three")
-    client.remove_expired("actions", 100)
-    assert names(client) == ["three", "two"]
+def test_a_damaged_row_stands_in_nobodys_way_and_is_reported(store, path):
+    damaged, sound = scheduled(store), scheduled(store)
+    damage(path, damaged, '{"pk": {"S": "acme#0"}, "sk": {"S": "x"}, "status": {"S": "lost"}}')
+    found = []
+    assert list(store.get_rows([damaged.ref, sound.ref], damaged=found)) == [sound]
+    assert [row.reason for row in found] == [found[0].reason]
+    assert list(store.of_tenant(sound.tenant_id, limit=9, cursor=None)) == [sound.without_payload()]
+    with pytest.raises(UnreadableRow):
+        store.get(damaged.ref)
+
+
+def test_the_lease_of_a_damaged_run_is_limited_so_that_what_it_holds_is_freed(store, path):
+    action = running(store)
+    stored = store.table.text(action.ref)
+    damage(path, action, stored.replace(action.type, ""))
+    found = list[DamagedRow]()
+    store.get_rows([action.ref], damaged=found)
+    store.limit_lease(found[0], NOON)
+    again = list[DamagedRow]()
+    store.get_rows([action.ref], damaged=again)
+    assert (found[0].lease_until == NOON, again[0].lease_until) == (False, NOON)
+    store.limit_lease(found[0], NOON + timedelta(hours=1))
+    store.get_rows([action.ref], damaged=again)
+    assert again[1].lease_until == NOON, "a row that is no longer as read was changed"
+
+
+def test_a_damaged_row_that_is_as_read_counts_as_a_dead_holder(store, path):
+    action = running(store)
+    damage(path, action, store.table.text(action.ref).replace(action.type, ""))
+    found = list[DamagedRow]()
+    store.get_rows([action.ref], damaged=found)
+    assert store.items.write(RowStillDead(action.ref, found[0])).is_written
+    assert not store.items.write(RowStillDead(action.ref, action)).is_written
+    assert not store.items.write(RowStillDead(action.ref, None)).is_written
+    assert not store.items.write(RowIsOver(action.ref)).is_written
+    assert not store.items.write(RowStillDead(scheduled(store).ref, found[0])).is_written

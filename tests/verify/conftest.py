@@ -8,9 +8,8 @@ from duetime import App, Payload
 from duetime.api.app import make_api
 from duetime.api.context import Access, ApiContext, Health
 from duetime.errors import DuetimeError
-from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.keyed_items import MemoryItems
-from duetime.memory.notes import MemoryBookmarks
+from duetime.memory.notes import MemoryAuditTrail, MemoryBookmarks, MemoryGrants
 from duetime.ports.notifications import Inbox, InboxPorts, PreferencesStore
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud

@@ -14,7 +14,6 @@ from typing import Any
 
 from duetime.app import App
 from duetime.memory.keyed_items import MemoryItems
-from duetime.memory.store import OnCommit
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.active_region import ActiveRegion, epoch_of
 from duetime.model.change import Change
@@ -22,6 +21,7 @@ from duetime.ports.batches import BATCH
 from duetime.ports.job_state import CURRENT, DEFINITION, STATE
 from duetime.ports.jobs import JobPorts
 from duetime.ports.keyed_items import Key
+from duetime.ports.row_store import OnCommit
 from duetime.ports.work_pauses import FAILURES, PAUSE
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings

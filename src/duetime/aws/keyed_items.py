@@ -51,22 +51,22 @@ class ItemFields(Mapping[str, Any]):
     """The fields of an item. Each is converted when it is read, and raises an error then if it is damaged."""
 
     def __init__(self, kind: Kind, item: Item) -> None:
-        self._kind, self._item = kind, item
+        self._kind, self.item = kind, item
 
     def __getitem__(self, name: str) -> Any:
-        form, value = self._kind.form(name), self._item[name]
+        form, value = self._kind.form(name), self.item[name]
         if form is None or form.type not in value:
             raise ValueError(f"{name} is {value}")
         return form.load(value[form.type])
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in self._item if self._kind.form(name))
+        return (name for name in self.item if self._kind.form(name))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._item
+        return name in self.item
 
 
 class DynamoItems:
@@ -101,7 +101,7 @@ class DynamoItems:
     def find(
         self, query: Query, read: Callable[[Fields], T], instead: Callable[[Fields], T | None] = nothing
     ) -> Iterator[T]:
-        return _read_all(query.kind, self._table.items(**_request(query)), read, instead)
+        return read_all(query.kind, self._table.items(**_request(query)), read, instead)
 
     def page(self, query: Query, read: Callable[[Fields], T]) -> Page[T]:
         page = self._table.query(**_request(query))
@@ -112,7 +112,7 @@ class DynamoItems:
             found = self._table.get_many(keys) if keys else ()
             items = sorted(found, key=lambda item: str(item["sk"]["S"]), reverse=query.is_newest_first)
         more = page.get("LastEvaluatedKey")
-        return Page([*_read_all(query.kind, items, read)], more["sk"]["S"] if more else None)
+        return Page([*read_all(query.kind, items, read)], more["sk"]["S"] if more else None)
 
     def write(self, *writes: AnyWrite, tries: int = 6, counts_once: bool = False) -> Outcome:
         entries = [self.entry(write) for write in writes]
@@ -187,12 +187,14 @@ def item_key(key: Key) -> Item:
     return {"pk": {"S": key.partition}, "sk": {"S": key.sort}}
 
 
-def _read_all(
+def read_all(
     kind: Kind,
     items: Iterable[Item],
     read: Callable[[Fields], T],
     instead: Callable[[Fields], T | None] = nothing,
 ) -> Iterator[T]:
+    """Yield what `read` makes of items. Note the damaged ones, for which `instead` may return something."""
+
     def of(convert: Callable[[Fields], Any]) -> Callable[[Item], Any]:
         return lambda item: convert(ItemFields(kind, item))
 

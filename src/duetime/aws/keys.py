@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
-from duetime import instant
 from duetime.ids import SEPARATOR, ActionId, TenantId, place_of, shard_of
 from duetime.model.action import ActionRef
 
@@ -34,19 +32,6 @@ def payload_key(ref: ActionRef) -> Item:
     return {
         "pk": {"S": f"{ref.tenant_id}{SEPARATOR}payload{SEPARATOR}{shard_of(ref.id)}"},
         "sk": {"S": ref.id},
-    }
-
-
-def traceback_partition(ref: ActionRef) -> str:
-    """Return the partition of an action's tracebacks. It has no rows, so no list reads it."""
-    return partition(ref.tenant_id, f"traceback{SEPARATOR}{shard_of(ref.id)}")
-
-
-def traceback_key(ref: ActionRef, started_at: datetime) -> Item:
-    """Return the key of the traceback of an attempt; those of an action are in the order of its attempts."""
-    return {
-        "pk": {"S": traceback_partition(ref)},
-        "sk": {"S": f"{ref.id}{SEPARATOR}{instant.text(started_at)}"},
     }
 
 

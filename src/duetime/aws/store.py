@@ -8,20 +8,18 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from duetime import instant
 from duetime.aws import commits, conditions, damaged_leases
 from duetime.aws.batches import DynamoBatches
-from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
+from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
 from duetime.aws.faults import ConditionFailed, translate_errors
-from duetime.aws.items import from_item, to_epoch, to_item
+from duetime.aws.items import from_item, to_item
 from duetime.aws.keyed_items import DynamoItems
-from duetime.aws.keys import Item, row_key, traceback_key, traceback_partition
+from duetime.aws.keys import Item, row_key
 from duetime.aws.queries import DynamoQueries
 from duetime.aws.row_entries import RowEntries
 from duetime.aws.transactions import retry_on_conflict
-from duetime.ids import SEPARATOR, ActionId
-from duetime.model.action import KEPT_ATTEMPTS, Action, ActionRef, Status
-from duetime.model.attempt_traceback import AttemptTraceback
+from duetime.ids import ActionId
+from duetime.model.action import Action, ActionRef, Status
 from duetime.model.checkpoint import Checkpoint
 from duetime.model.idempotency import KeyTerms
 from duetime.model.lease import (
@@ -33,59 +31,17 @@ from duetime.model.lease import (
     renewed_if,
 )
 from duetime.model.swap import Guard, applied_if_mine
-from duetime.ports.action_keys import DebounceKeys, IdempotencyKeys, taking
+from duetime.ports.action_keys import taking
 from duetime.ports.actions import DamagedRow
 from duetime.ports.at_once import AtOnce, one_by_one
-from duetime.ports.changes import RowChanges
-from duetime.ports.delegate import delegate
-from duetime.ports.rates import Rates
+from duetime.ports.changes import StoreOfParts
 from duetime.ports.row_writes import RowPut
-from duetime.ports.slots import Slots
 
 if TYPE_CHECKING:
     from duetime.aws.direct_puts import DirectPuts
 
 
-class DynamoTracebacks:
-    """The tracebacks of an actions table.
-
-    See `duetime.ports.actions.ActionStore`.
-    """
-
-    def __init__(self, client: Client, table: str) -> None:
-        self._table = DynamoTable(client, table)
-
-    def put_traceback(self, ref: ActionRef, traceback: AttemptTraceback, kept_until: datetime) -> None:
-        self._table.update(
-            traceback_key(ref, traceback.started_at),
-            UpdateExpression="SET #traceback = :traceback, #ttl = :ttl",
-            ExpressionAttributeNames={"#traceback": "traceback", "#ttl": "ttl"},
-            ExpressionAttributeValues={
-                ":traceback": {"B": traceback.to_bytes()},
-                ":ttl": {"N": to_epoch(kept_until)},
-            },
-        )
-
-    def tracebacks(self, ref: ActionRef) -> Sequence[AttemptTraceback]:
-        page = self._table.query(
-            KeyConditionExpression="pk = :pk AND begins_with(sk, :action)",
-            ExpressionAttributeValues={
-                ":pk": {"S": traceback_partition(ref)},
-                ":action": {"S": f"{ref.id}{SEPARATOR}"},
-            },
-            ScanIndexForward=False,
-            ConsistentRead=True,
-            Limit=KEPT_ATTEMPTS,
-        )
-        return tuple(readable(reversed(page["Items"]), _from_item, "traceback"))
-
-
-def _from_item(item: Item) -> AttemptTraceback:
-    started_at = instant.parse(item["sk"]["S"].rpartition(SEPARATOR)[2])
-    return AttemptTraceback.from_bytes(started_at, bytes(item["traceback"]["B"]))
-
-
-class DynamoStore(RowChanges):
+class DynamoStore(StoreOfParts):
     """The actions table.
 
     Args:
@@ -106,58 +62,12 @@ class DynamoStore(RowChanges):
         direct: DirectPuts | None = None,
     ) -> None:
         self._table = DynamoTable(client, table)
-        self._queries = DynamoQueries(client, table, due_shards=due_shards)
-        self.due_shards = self._queries.due_shards
         self._at_once, self._direct = at_once, direct
         self._item: Callable[[Action], Item] = partial(to_item, due_order=due_order)
         rows = RowEntries(client, table, self._item)
-        self.payloads, self._items = rows.payloads, DynamoItems(client, table, rows)
-        self._keys = IdempotencyKeys(self._items, self.get)
-        self._slots = Slots(self._items, at_once)
-        self._rates = Rates(self._items)
-        self._tracebacks = DynamoTracebacks(client, table)
-        self._batches = DynamoBatches(self._items, self.payloads)
-        self._debounce = DebounceKeys(self._items, self.get)
-
-    get_rows = delegate("_queries", DynamoQueries.get_rows)
-    by_correlation = delegate("_queries", DynamoQueries.by_correlation)
-    of_tenant = delegate("_queries", DynamoQueries.of_tenant)
-    of_job = delegate("_queries", DynamoQueries.of_job)
-    failed = delegate("_queries", DynamoQueries.failed)
-    in_due_order = delegate("_queries", DynamoQueries.in_due_order)
-    occurrences = delegate("_queries", DynamoQueries.occurrences)
-    due = delegate("_queries", DynamoQueries.due)
-
-    key_slots = delegate("_slots", Slots.key_slots)
-    take_slot = delegate("_slots", Slots.take_slot)
-    wait_for_slot = delegate("_slots", Slots.wait_for_slot)
-    join_tail = delegate("_slots", Slots.join_tail)
-    mark_tail = delegate("_slots", Slots.mark_tail)
-    tail = delegate("_slots", Slots.tail)
-    leave_tail = delegate("_slots", Slots.leave_tail)
-    move_slots = delegate("_slots", Slots.move_slots)
-    evict = delegate("_slots", Slots.evict)
-
-    start_within_rate = delegate("_rates", Rates.start_within_rate)
-    reserve_start = delegate("_rates", Rates.reserve_start)
-    next_start = delegate("_rates", Rates.next_start)
-
-    put_once = delegate("_keys", IdempotencyKeys.put_once)
-    first_of_key = delegate("_keys", IdempotencyKeys.first_of_key)
-    remove_key = delegate("_keys", IdempotencyKeys.remove_key)
-
-    find_debounced = delegate("_debounce", DebounceKeys.find_debounced)
-    put_debounced = delegate("_debounce", DebounceKeys.put_debounced)
-    coalesce = delegate("_debounce", DebounceKeys.coalesce)
-
-    put_traceback = delegate("_tracebacks", DynamoTracebacks.put_traceback)
-    tracebacks = delegate("_tracebacks", DynamoTracebacks.tracebacks)
-
-    open_batch = delegate("_batches", DynamoBatches.open_batch)
-    find_batch = delegate("_batches", DynamoBatches.find_batch)
-    change_batch = delegate("_batches", DynamoBatches.change_batch)
-    batches = delegate("_batches", DynamoBatches.batches)
-    member_statuses = delegate("_batches", DynamoBatches.member_statuses)
+        queries, items = DynamoQueries(client, table, due_shards=due_shards), DynamoItems(client, table, rows)
+        super().__init__(items, queries, DynamoBatches(items, rows.payloads), at_once=at_once)
+        self.payloads, self.due_shards = rows.payloads, queries.due_shards
 
     def put(self, action: Action) -> None:
         if action.payload_offloaded:
@@ -178,8 +88,8 @@ class DynamoStore(RowChanges):
         (one_by_one if len(rows) == 1 else self._at_once)(self.put, rows)
 
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
-        row = self._items.entry(RowPut(action))
-        entries = [row] if terms is None else [self._items.entry(taking(action, terms)), row]
+        row = self.items.entry(RowPut(action))
+        entries = [row] if terms is None else [self.items.entry(taking(action, terms)), row]
         if not action.payload_offloaded:
             return tuple(entries)
         return (self.payloads.entry(action), *entries)
@@ -229,7 +139,7 @@ class DynamoStore(RowChanges):
         return True
 
     def retaken(self, row: Action, after: Action, at: datetime) -> Applied | Rejected:
-        return self.payloads.keeping(self._keys.redrive(row, after, at))
+        return self.payloads.keeping(super().retaken(row, after, at))
 
     def swap(self, read: Action, after: Action, guard: Guard) -> Applied | Rejected:
         if read.status is not guard.status:

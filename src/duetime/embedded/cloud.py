@@ -30,9 +30,8 @@ from duetime.memory.event_bus import MemoryEventBus
 from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.keyed_items import MemoryItems
-from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
+from duetime.memory.notes import MemoryBodies, MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
-from duetime.memory.undelivered import MemoryBodies
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
 from duetime.model.batch import BatchRef
 from duetime.model.change import Change

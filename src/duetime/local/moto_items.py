@@ -13,7 +13,7 @@ from moto.dynamodb.models.table import Table
 
 from duetime.errors import DuetimeError
 from duetime.local.addresses import ACCOUNT, REGION
-from duetime.sqlite.values import to_text
+from duetime.sqlite.database import to_text
 
 
 class KeysChanged(DuetimeError, ValueError):

@@ -29,11 +29,15 @@ from duetime.local.moto_items import (
     tables,
     text_of,
 )
-from duetime.sqlite.database import Database
-from duetime.sqlite.values import from_text
+from duetime.sqlite.database import Database, from_text
 
 _TARGET = "DynamoDB_20120810"
 _TABLES, _LOCK = "tables.db", "lock.db"
+_SAVED = """
+CREATE TABLE IF NOT EXISTS items (
+    place TEXT, pk TEXT, sk TEXT, item TEXT NOT NULL, PRIMARY KEY (place, pk, sk)
+) WITHOUT ROWID
+"""
 
 Body = Mapping[str, Any]
 Written = Iterable[tuple[str, Mapping[str, Any]]]
@@ -81,7 +85,7 @@ class SavedTables:
             raise FolderUnavailable(folder, error) from error
         self._held = _hold(folder)
         try:
-            self._database = Database(folder / _TABLES)
+            self._database = Database(folder / _TABLES, _SAVED)
         except BaseException:
             self._held.close()
             raise
@@ -96,7 +100,7 @@ class SavedTables:
     def items(self, table: str) -> list[dict[str, Any]]:
         """Return the saved items of a table."""
         with self._database.reading() as connection:
-            texts = connection.execute("SELECT attributes FROM items WHERE place = ?", (table,))
+            texts = connection.execute("SELECT item FROM items WHERE place = ?", (table,))
             return [from_text(text) for (text,) in texts]
 
     def after(self, call: AwsCall) -> None:
@@ -146,7 +150,7 @@ class SavedTables:
                 if text is None:
                     connection.execute("DELETE FROM items WHERE place = ? AND pk = ? AND sk = ?", key)
                 else:
-                    connection.execute("INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, NULL)", (*key, text))
+                    connection.execute("INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)", (*key, text))
         self._unsaved.clear()
 
     def _restore_new(self) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import RLock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from duetime.memory.table import MemoryTable
 from duetime.ports.keyed_items import (
@@ -16,13 +17,13 @@ from duetime.ports.keyed_items import (
     Fields,
     Key,
     Kind,
-    Outcome,
     Page,
     Query,
     Write,
     holds,
     nothing,
 )
+from duetime.ports.row_store import StepItems
 
 T = TypeVar("T")
 OnWrite = Callable[[Kind, Fields | None, Fields | None], None]
@@ -59,18 +60,7 @@ class _Partition:
 _EMPTY = _Partition()
 
 
-class OwnEntry(NamedTuple):
-    """A write of a job's item that a commit makes beside the handler's entries."""
-
-    items: MemoryItems
-    write: Write
-
-    def holds(self) -> bool:
-        """Return whether its guard holds."""
-        return self.write.holds(self.items.item_at(self.write.key))
-
-
-class MemoryItems:
+class MemoryItems(StepItems):
     """Items in dictionaries. `on_write` receives the kind of each write, and the item before and after it.
 
     `rows` has the rows that their writes change too.
@@ -123,25 +113,9 @@ class MemoryItems:
         shown = found[: query.limit]
         return Page([*map(read, shown)], shown[-1]["sk"] if len(found) > len(shown) else None)
 
-    def write(self, *writes: AnyWrite, tries: int = 6, counts_once: bool = False) -> Outcome:
-        del tries, counts_once
-        with self._lock:
-            before = [self._stored(write) for write in writes]
-            rejected = {
-                at: before[at] or {} for at, write in enumerate(writes) if not write.holds(before[at])
-            }
-            if rejected:
-                return Outcome(is_written=False, items=rejected)
-            after: list[Any] = [write.after(old) for write, old in zip(writes, before, strict=True)]
-            for write, old, new in zip(writes, before, after, strict=True):
-                self._replace(write, old, new)
-            for write, old, new in zip(writes, before, after, strict=True):
-                if isinstance(write, Write):
-                    self._on_write(write.kind, old, new)
-            return Outcome(is_written=True, items={at: item for at, item in enumerate(after) if item})
-
-    def entry(self, write: AnyWrite) -> Mapping[str, Any]:
-        return {"Own": OwnEntry(self, write)} if isinstance(write, Write) else {}
+    def step(self, *, is_new: bool = False) -> AbstractContextManager[object]:
+        del is_new
+        return self._lock
 
     def remove_expired(self, now: datetime) -> None:
         """Remove the items whose time to live has ended."""
@@ -152,13 +126,17 @@ class MemoryItems:
                 ]:
                     part.put(sort, None)
 
-    def _stored(self, write: AnyWrite) -> Any:
+    def stored(self, write: AnyWrite) -> Any:
         if isinstance(write, Write):
             return self.item_at(write.key)
         return self._rows and self._rows.get(write.ref)
 
-    def _replace(self, write: AnyWrite, old: Any, new: Any) -> None:
+    def put(self, write: AnyWrite, old: Any, new: Any) -> None:
         if isinstance(write, Write):
             self.replace(write.key, new)
         elif self._rows is not None and new is not old:
             self._rows.write(old, new)
+
+    def written(self, write: AnyWrite, old: Any, new: Any) -> None:
+        if isinstance(write, Write):
+            self._on_write(write.kind, old, new)

@@ -1,11 +1,13 @@
-"""Routes and bookmarks in memory."""
+"""Routes, bookmarks, grants and the audit trail in memory, and the bodies that tests send."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from duetime.clock import SystemClock
 from duetime.memory.keyed_items import MemoryItems
 from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
+from duetime.ports.access import AuditTrail, Grants
 from duetime.ports.wakeups import Bookmarks
 
 
@@ -46,3 +48,30 @@ class MemoryBookmarks(Bookmarks):
 
     def __init__(self) -> None:
         super().__init__(MemoryItems())
+
+
+class MemoryGrants(Grants):
+    """Grants over a dictionary."""
+
+    def __init__(self) -> None:
+        super().__init__(MemoryItems(), SystemClock())
+
+
+class MemoryAuditTrail(AuditTrail):
+    """Entries over a dictionary."""
+
+    def __init__(self) -> None:
+        super().__init__(MemoryItems())
+
+
+class MemoryBodies:
+    """A list of the sent bodies with their queues.
+
+    See `duetime.ports.undelivered.BodyQueues`.
+    """
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, str]] = []
+
+    def put(self, queue: str, body: str) -> None:
+        self.sent.append((queue, body))

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from duetime.ids import ActionId, TenantId, place_of
-from duetime.model.action import Action, ActionRef, Status
+from duetime.model.action import Action, ActionRef
 from duetime.model.batch import COUNTED_AT
 from duetime.model.change import Change
 
@@ -23,25 +23,23 @@ class MemoryTable:
 
     A caller that holds `lock` can read and write several rows as one step, as a transaction does in DynamoDB.
 
-    See `duetime.ports.actions.ActionStore`.
+    See `duetime.ports.row_store.Rows`.
     """
 
-    def __init__(self, due_shards: int, on_change: Callable[[Change], None]) -> None:
-        self.due_shards: Sequence[str] = tuple(map(str, range(due_shards)))
+    def __init__(self, on_change: Callable[[Change], None]) -> None:
         self.lock = threading.RLock()
         self._on_change = on_change
         self.by_ref: dict[ActionRef, Action] = {}
         self.partitions: dict[tuple[TenantId, str], list[ActionId]] = {}
         self.due_index: defaultdict[str, list[DueKey]] = defaultdict(list)
 
+    def step(self, *, is_new: bool = False) -> threading.RLock:
+        """Return the lock."""
+        del is_new
+        return self.lock
+
     def get(self, ref: ActionRef) -> Action | None:
         return self.by_ref.get(ref)
-
-    def held(self, claimed: Action) -> Action | None:
-        """Return the row if it is processing under the fence of `claimed`."""
-        row = self.by_ref.get(claimed.ref)
-        is_mine = row is not None and row.status is Status.PROCESSING and row.fence == claimed.fence
-        return row if is_mine else None
 
     def write(self, old: Action | None, new: Action) -> Action:
         """Replace the row `old` by `new`, or add `new` if `old` is None. The caller holds the lock."""

@@ -1,4 +1,4 @@
-"""The changes of a row as it was read: one swap each, for all back ends."""
+"""What the stores of actions share: each change of a row as it was read is one swap."""
 
 # ruff: noqa: D102 - `duetime.ports.actions.ActionStore` describes the methods
 
@@ -10,7 +10,7 @@ from datetime import datetime
 
 from duetime.ids import due_shard_of
 from duetime.model import transition
-from duetime.model.action import Action, SkipReason
+from duetime.model.action import Action, ActionRef, SkipReason
 from duetime.model.hand_over import HandOverTerms, Progress
 from duetime.model.lease import (
     Applied,
@@ -37,6 +37,15 @@ from duetime.model.swap import (
     redrivable,
     settleable,
 )
+from duetime.ports.action_keys import DebounceKeys, IdempotencyKeys
+from duetime.ports.actions import ActionStore
+from duetime.ports.at_once import AtOnce, one_by_one
+from duetime.ports.batches import Batches
+from duetime.ports.delegate import delegate
+from duetime.ports.keyed_items import Items
+from duetime.ports.rates import Rates
+from duetime.ports.slots import Slots
+from duetime.ports.tracebacks import Tracebacks
 
 
 class RowChanges:
@@ -134,3 +143,67 @@ class RowChanges:
 
     def dismiss(self, row: Action, reason: str, *, by: str, at: datetime) -> Applied | Rejected:
         return self.swap(row, transition.dismissed(row, reason, by=by, at=at), DEAD_LETTER_AS_READ)
+
+
+class StoreOfParts(RowChanges):
+    """What the parts of a store do.
+
+    Args:
+        items: the keyed items beside the rows.
+        queries: has the methods that read pages of rows.
+        at_once: makes calls that are independent of each other.
+    """
+
+    def __init__(
+        self, items: Items, queries: object, batches: Batches, *, at_once: AtOnce = one_by_one
+    ) -> None:
+        self.items, self.queries, self.by_name = items, queries, batches
+        self.keys, self.debounce = IdempotencyKeys(items, self.get), DebounceKeys(items, self.get)
+        self.slots, self.rates, self.by_attempt = Slots(items, at_once), Rates(items), Tracebacks(items)
+
+    def get(self, ref: ActionRef) -> Action | None:
+        """Return a row."""
+        raise NotImplementedError
+
+    def retaken(self, row: Action, after: Action, at: datetime) -> Applied | Rejected:
+        return self.keys.redrive(row, after, at)
+
+    get_rows = delegate("queries", ActionStore.get_rows)
+    by_correlation = delegate("queries", ActionStore.by_correlation)
+    of_tenant = delegate("queries", ActionStore.of_tenant)
+    of_job = delegate("queries", ActionStore.of_job)
+    failed = delegate("queries", ActionStore.failed)
+    in_due_order = delegate("queries", ActionStore.in_due_order)
+    occurrences = delegate("queries", ActionStore.occurrences)
+    due = delegate("queries", ActionStore.due)
+
+    put_once = delegate("keys", IdempotencyKeys.put_once)
+    first_of_key = delegate("keys", IdempotencyKeys.first_of_key)
+    remove_key = delegate("keys", IdempotencyKeys.remove_key)
+
+    find_debounced = delegate("debounce", DebounceKeys.find_debounced)
+    put_debounced = delegate("debounce", DebounceKeys.put_debounced)
+    coalesce = delegate("debounce", DebounceKeys.coalesce)
+
+    key_slots = delegate("slots", Slots.key_slots)
+    take_slot = delegate("slots", Slots.take_slot)
+    wait_for_slot = delegate("slots", Slots.wait_for_slot)
+    join_tail = delegate("slots", Slots.join_tail)
+    mark_tail = delegate("slots", Slots.mark_tail)
+    tail = delegate("slots", Slots.tail)
+    leave_tail = delegate("slots", Slots.leave_tail)
+    move_slots = delegate("slots", Slots.move_slots)
+    evict = delegate("slots", Slots.evict)
+
+    start_within_rate = delegate("rates", Rates.start_within_rate)
+    reserve_start = delegate("rates", Rates.reserve_start)
+    next_start = delegate("rates", Rates.next_start)
+
+    put_traceback = delegate("by_attempt", Tracebacks.put_traceback)
+    tracebacks = delegate("by_attempt", Tracebacks.tracebacks)
+
+    open_batch = delegate("by_name", Batches.open_batch)
+    find_batch = delegate("by_name", Batches.find_batch)
+    change_batch = delegate("by_name", Batches.change_batch)
+    batches = delegate("by_name", Batches.batches)
+    member_statuses = delegate("by_name", ActionStore.member_statuses)

@@ -18,7 +18,7 @@ from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.quick_fields import with_fields
 from duetime.model.swap import Guard, as_it_is, changes
-from duetime.ports.actions import Holder
+from duetime.ports.actions import DamagedRow, Holder
 
 
 class RowPut(NamedTuple):
@@ -72,15 +72,15 @@ class RowSwap(NamedTuple):
 
 
 class RowIsOver(NamedTuple):
-    """Check that an action is final or gone."""
+    """Check that an action is final or gone. A damaged row is as far as its status can be read."""
 
     ref: ActionRef
 
-    def holds(self, stored: Action | None) -> bool:
+    def holds(self, stored: Holder | None) -> bool:
         """Return whether it is."""
-        return stored is None or stored.status.is_final
+        return stored is None or (stored.status is not None and stored.status.is_final)
 
-    def after(self, stored: Action | None) -> Action | None:
+    def after(self, stored: Holder | None) -> Holder | None:
         """Return the row, which stays."""
         return stored
 
@@ -96,15 +96,17 @@ class RowStillDead(NamedTuple):
     read: Holder | None
     loses_slot: bool = False
 
-    def holds(self, stored: Action | None) -> bool:
+    def holds(self, stored: Holder | None) -> bool:
         """Return whether it is."""
-        if stored is None or not isinstance(self.read, Action):
-            return stored is self.read
-        return as_it_is(self.read).holds(stored, self.read, self.read)
+        if isinstance(stored, Action) and isinstance(self.read, Action):
+            return as_it_is(self.read).holds(stored, self.read, self.read)
+        if isinstance(stored, DamagedRow) and isinstance(self.read, DamagedRow):
+            return stored.stored == self.read.stored
+        return stored is self.read is None
 
-    def after(self, stored: Action | None) -> Action | None:
-        """Return the row without what it held."""
-        if stored is None or not self.loses_fence(stored):
+    def after(self, stored: Holder | None) -> Holder | None:
+        """Return the row without what it held. Nobody can settle under the fence of a damaged one."""
+        if not isinstance(stored, Action) or not self.loses_fence(stored):
             return stored
         return transition.fenced_off(stored)
 

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 
 SERVICE = "SQLite"
-FORMAT = 1
+FORMAT = 2
 """The version of the file. A process rejects a file with another version."""
 
+_BYTES = "$bytes"
 _BUSY = 10.0
 """Seconds that a write waits for another process."""
-
-_TABLES = """
-CREATE TABLE IF NOT EXISTS tables (name TEXT PRIMARY KEY, indexes TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS items (
-    place TEXT, pk TEXT, sk TEXT, attributes TEXT NOT NULL, ends REAL, PRIMARY KEY (place, pk, sk)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS ends ON items (ends) WHERE ends IS NOT NULL;
-CREATE TABLE IF NOT EXISTS entries (
-    place TEXT, name TEXT, part TEXT, sort TEXT, pk TEXT, sk TEXT,
-    PRIMARY KEY (place, name, part, sort, pk, sk)
-) WITHOUT ROWID;
-"""
 
 
 class Database:
@@ -37,31 +29,32 @@ class Database:
 
     Args:
         path: of the file, which is created if it is missing.
+        tables: the statements that create what is not there.
 
     Raises:
         BackendMisconfigured: the file is no database, or has another format.
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, tables: str) -> None:
         self.path = path
         self._lock = threading.RLock()
-        self._is_writing = False
+        self._is_writing, self._afterwards = False, list[Callable[[], object]]()
         self._waits_for_disk: bool | None = None
         with _translated(path):
             self._connection = sqlite3.connect(
                 path, timeout=_BUSY, isolation_level=None, check_same_thread=False, cached_statements=200
             )
             try:
-                self._prepare()
+                self._prepare(tables)
             except BaseException:
                 self._connection.close()
                 raise
 
-    def _prepare(self) -> None:
+    def _prepare(self, tables: str) -> None:
         self._connection.execute("PRAGMA journal_mode = WAL")
         with self.writing() as connection:
             self._check_format(connection)
-            for statement in filter(str.strip, _TABLES.split(";")):
+            for statement in filter(str.strip, tables.split(";")):
                 connection.execute(statement)
 
     def _check_format(self, connection: sqlite3.Connection) -> None:
@@ -103,14 +96,17 @@ class Database:
                 self._connection.execute("COMMIT")
             except BaseException:
                 self._connection.execute("ROLLBACK")
+                self._afterwards.clear()
                 raise
             finally:
                 self._is_writing = False
+            calls, self._afterwards = self._afterwards, []
+            for call in calls:
+                call()
 
-    @property
-    def is_writing(self) -> bool:
-        """Whether this thread is within a transaction; the caller holds the lock."""
-        return self._is_writing
+    def afterwards(self, call: Callable[[], object]) -> None:
+        """Call a function once the present transaction is in the file, after those that were given before."""
+        self._afterwards.append(call)
 
     def close(self) -> None:
         """Close the file."""
@@ -134,3 +130,23 @@ def _translated(path: Path | str) -> Iterator[None]:
         raise BackendMisconfigured(
             SERVICE, f"{path}: {error}", "Name a file that duetime has made"
         ) from error
+
+
+def to_text(item: Mapping[str, Any]) -> str:
+    """Return an item as it is in the file."""
+    return json.dumps(item, default=_from_bytes, separators=(",", ":"))
+
+
+def from_text(text: str) -> dict[str, Any]:
+    """Return an item of the file."""
+    found = json.loads(text, object_hook=_to_bytes) if _BYTES in text else json.loads(text)
+    return dict(found)
+
+
+def _from_bytes(value: Any) -> Mapping[str, str]:
+    return {_BYTES: base64.b64encode(bytes(value)).decode()}
+
+
+def _to_bytes(made: dict[str, Any]) -> Any:
+    held = made.get(_BYTES)
+    return base64.b64decode(held) if isinstance(held, str) else made

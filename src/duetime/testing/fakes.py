@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 from duetime.declare.batch import Batch, BatchItem
 from duetime.errors import AlreadyCommitted
 from duetime.ids import ActionId, JobName, TenantId, event_run_id, manual_run_id, new_action_id, occurrence_id
-from duetime.memory.store import OnCommit
 from duetime.model.action import Trigger
 from duetime.model.checkpoint import Checkpoint, checkpoint_text
 from duetime.model.hand_over import Progress
 from duetime.model.run import Entry, Run
 from duetime.payload import Payload
+from duetime.ports.row_store import OnCommit
 from duetime.testing.turned_clock import TurnedClock
 
 P = TypeVar("P", bound=Payload)

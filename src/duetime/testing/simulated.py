@@ -13,10 +13,10 @@ from duetime.app import App
 from duetime.clock import SystemClock
 from duetime.errors import Unsupported
 from duetime.jobs.jobs import Jobs
-from duetime.memory.store import OnCommit
 from duetime.model.action import Action, Status
 from duetime.model.built_in import DEADLINE, RESERVED
 from duetime.ports.jobs import JobPorts
+from duetime.ports.row_store import OnCommit
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings

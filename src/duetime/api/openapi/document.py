@@ -22,9 +22,8 @@ from duetime.api.problems import MEDIA_TYPE, PROBLEMS, TYPE_PREFIX
 from duetime.api.routes import Route, routes_of
 from duetime.app import App
 from duetime.clock import SystemClock
-from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.jobs import MemoryJobStore
-from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
+from duetime.memory.notes import MemoryAuditTrail, MemoryBookmarks, MemoryGrants, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.model.audit import AuditKind
 from duetime.ports.jobs import JobPorts

@@ -1,9 +1,7 @@
-"""Attribute values: between the form of requests, that of expressions, and the text in the file."""
+"""Attribute values: between the form of requests and that of expressions."""
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +10,6 @@ from duetime.expressions.values import NotCovered
 Wire = Mapping[str, Any]
 """A value as in requests and responses: ``{"S": "pending"}``."""
 
-_BYTES = "$bytes"
 _PLAIN = frozenset({"S", "N", "B", "BOOL", "NULL"})
 _SETS = frozenset({"SS", "NS", "BS"})
 
@@ -63,23 +60,3 @@ def wire(value: Attribute) -> dict[str, Any]:
 def wire_all(attributes: Mapping[str, Attribute]) -> dict[str, Any]:
     """Convert the attributes of an item, or the members of a map."""
     return {name: wire(value) for name, value in attributes.items()}
-
-
-def to_text(item: Mapping[str, Wire]) -> str:
-    """Return an item as it is in the file."""
-    return json.dumps(item, default=_from_bytes, separators=(",", ":"))
-
-
-def from_text(text: str) -> dict[str, Any]:
-    """Return an item of the file."""
-    found = json.loads(text, object_hook=_to_bytes) if _BYTES in text else json.loads(text)
-    return dict(found)
-
-
-def _from_bytes(value: Any) -> Mapping[str, str]:
-    return {_BYTES: base64.b64encode(bytes(value)).decode()}
-
-
-def _to_bytes(made: dict[str, Any]) -> Any:
-    held = made.get(_BYTES)
-    return base64.b64decode(held) if isinstance(held, str) else made

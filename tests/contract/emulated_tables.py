@@ -1,4 +1,4 @@
-"""Items and index entries in the file."""
+"""Items and index entries of the emulated tables."""
 
 from __future__ import annotations
 
@@ -8,9 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from duetime.aws.tables import TTL_ATTRIBUTE
 from duetime.expressions.key_conditions import Bound
-from duetime.sqlite.values import from_text, to_text
+from duetime.sqlite.database import from_text, to_text
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS tables (name TEXT PRIMARY KEY, indexes TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS items (
+    place TEXT, pk TEXT, sk TEXT, attributes TEXT NOT NULL, PRIMARY KEY (place, pk, sk)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS entries (
+    place TEXT, name TEXT, part TEXT, sort TEXT, pk TEXT, sk TEXT,
+    PRIMARY KEY (place, name, part, sort, pk, sk)
+) WITHOUT ROWID;
+"""
 
 TABLE = ""
 """The name of the table itself among its indexes."""
@@ -115,10 +125,8 @@ class Table:
                 "DELETE FROM items WHERE place = ? AND pk = ? AND sk = ?", (self.name, *key)
             )
         else:
-            ends = new.get(TTL_ATTRIBUTE, {}).get("N")
             self._connection.execute(
-                "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?)",
-                (self.name, *key, to_text(new), None if ends is None else float(ends)),
+                "INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?)", (self.name, *key, to_text(new))
             )
             self._enter(key, new)
         return Change(self.name, old, new)
@@ -177,10 +185,3 @@ class Table:
             (self.name, *(after or ("", "")), -1 if limit is None else limit),
         )
         return [from_text(attributes) for (attributes,) in found]
-
-    def expired(self, now: float) -> Sequence[ItemKey]:
-        """Return the keys of the items whose time to live has ended."""
-        found = self._connection.execute(
-            "SELECT pk, sk FROM items WHERE place = ? AND ends <= ?", (self.name, now)
-        )
-        return [ItemKey(*key) for key in found]
