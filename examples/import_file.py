@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from duetime import App, Fatal, Order, Payload, RetryPolicy, Run, Scheduler
-from duetime.errors import BatchConflict
+from duetime.errors import StateConflict
 
 app = App()
 
@@ -88,7 +88,7 @@ class Imports:
         try:
             batch.schedule_many([Order(ImportLine(line=line), at=timedelta(0)) for line in lines], start=0)
             batch.close()
-        except BatchConflict:
+        except StateConflict:
             pass  # an earlier call has added all lines and closed the batch
 
     def bar(self, name: str) -> str:

@@ -16,7 +16,7 @@ from typing import NewType, Protocol
 from zoneinfo import ZoneInfo
 
 from duetime import Action, App, Fatal, Payload, RetryPolicy, Run, Scheduler, Status
-from duetime.errors import ActionConflict
+from duetime.errors import StateConflict
 
 app = App()
 
@@ -129,7 +129,7 @@ class PlanService:
 
     def _cancel(self, before: Subscription) -> None:
         if before.change:
-            with suppress(ActionConflict):  # it has run, or runs and finds that it is not expected
+            with suppress(StateConflict):  # it has run, or runs and finds that it is not expected
                 self.scheduler.cancel(self._action(before.change, before.ends_at()).id)
 
     def _action(self, change: ChangePlan, at: datetime) -> Action:

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import NewType, Protocol
 
 from duetime import Action, App, Payload, RetryPolicy, Run, Scheduler
-from duetime.errors import ActionConflict
+from duetime.errors import StateConflict
 
 app = App()
 
@@ -109,7 +109,7 @@ def touched(record: str, at: datetime, records: Records, scheduler: Scheduler) -
             _schedule_removal(record, found, records, scheduler)
         else:
             scheduler.reschedule(found.removal, found.touched_at + STALE_AFTER)
-    except ActionConflict:
+    except StateConflict:
         pass  # it is running now: it meets the touch in its own write, and schedules the next
     return True
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from duetime._setting_fields import QUOTAS, default_of, quota_words, shown
-from duetime.errors import InvalidTime
+from duetime.errors import InvalidArgument
 from duetime.ids import EVENT_SOURCE
 from duetime.instant import zone
 
@@ -58,7 +58,7 @@ def unknown_zones(settings: Settings) -> Iterator[str]:
     if settings.default_tz:
         try:
             zone(settings.default_tz)
-        except InvalidTime:
+        except InvalidArgument:
             yield f"default_tz is {settings.default_tz!r}; use an IANA time zone such as Europe/Paris"
 
 

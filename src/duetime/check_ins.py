@@ -26,7 +26,7 @@ from pydantic import Field
 from duetime.actions.order import Order
 from duetime.app import App
 from duetime.cadence.durations import span_words
-from duetime.errors import InvalidTime
+from duetime.errors import InvalidArgument
 from duetime.model.run import Run
 from duetime.payload import Payload
 from duetime.retry import NEVER, Fatal
@@ -71,7 +71,7 @@ def check_in(name: str, *, within: timedelta) -> Order:
         within: when the next check-in must have come: a minute to 366 days.
 
     Raises:
-        InvalidTime: `within` is no such span.
+        InvalidArgument: `within` is no such span.
         InvalidPayload: the name has other characters.
     """
     _check(within)
@@ -86,6 +86,7 @@ def order_of(check: CheckIn) -> Order:
 
 def _check(within: object) -> None:
     if not isinstance(within, timedelta) or not SHORTEST <= within <= LONGEST:
-        raise InvalidTime(
-            within, f"is no time to the next check-in; allowed is a timedelta from {SHORTEST} to {LONGEST}"
+        raise InvalidArgument(
+            f"is no time to the next check-in; allowed is a timedelta from {SHORTEST} to {LONGEST}",
+            value=within,
         )

@@ -1,21 +1,49 @@
 """The exceptions of duetime: one root; each child is also the closest built-in exception.
 
-An error has typed fields and makes its message from them: what is wrong, and what is right.
-Its `code` is stable; the HTTP API and the command line show it.
+A class exists for each reaction of a caller, and no other::
+
+    DuetimeError
+      DeclarationError        change the code: the app or the stack declares what cannot work
+      SettingsError           change the settings
+      InvalidArgument         change the call: a value is not allowed
+        InvalidPayload        change the payload
+        InvalidCursor         read the list from its beginning
+      NotFound                nothing has this id or name
+      UnknownType             deploy the worker of this type first
+      StateConflict           look at the present state, then decide
+        HandOverEnded         nothing: another call has ended it, or its time is over
+        KeyConflict           choose another key
+      QuotaExceeded           remove some, or ask an operator for more
+      RateExceeded            repeat the call after a second
+      Forbidden               ask for the permission
+      CommitRejected          the run goes on: look at the rejected entries
+      Unsupported             use the back end that the message names
+      UnreadableRow           repair or remove one row; others are still read
+      UnreadableMessage       the message ends in the failure queue
+      BackendUnavailable      repeat the call
+        TimerQuotaReached     repeat it later; until then the sweep wakes actions
+      BackendMisconfigured    deploy, or grant the permission
+        QueueMissing          deploy that worker; others are not affected
+      OtherFormat             use the version that wrote the tables
+      OperationFailed         an operator's command cannot continue; follow its message
+
+An error has typed fields and makes its message from them: what is wrong, what is allowed, and what to do.
+Its `code` is stable, and finer than its class where clients of the HTTP API distinguish more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, Final
 
 from duetime._english import nearest
 from duetime._masking import masked
 
 MESSAGE_LIMIT = 500
 """Characters of an outside message (a handler's exception, a client's value) that are stored or shown."""
+
+_ABSENT: Final = object()
 
 
 def truncate(message: object, limit: int = MESSAGE_LIMIT) -> str:
@@ -34,13 +62,13 @@ def truncate(message: object, limit: int = MESSAGE_LIMIT) -> str:
 class DuetimeError(Exception):
     """The root: ``except DuetimeError`` catches all errors of duetime."""
 
-    code: ClassVar[str] = "error"
+    code: str = "error"
 
 
 class DeclarationError(DuetimeError, ValueError):
-    """The app declares something that cannot work.
+    """The app or the stack declares something that cannot work.
 
-    A bad or duplicate name, a handler that cannot be called.
+    A bad or duplicate name, a handler that cannot be called or bundled.
     """
 
     code = "bad-declaration"
@@ -70,61 +98,62 @@ class OtherFormat(DuetimeError, RuntimeError):
         )
 
 
-class TooManyDueShards(SettingsError):
-    """This caller would put actions into due shards that the stack does not read; nothing was scheduled."""
+class InvalidArgument(DuetimeError, ValueError):
+    """A value that is not allowed; nothing was changed.
 
-    def __init__(self, own: int, deployed: int) -> None:
-        self.own, self.deployed = own, deployed
-        problem = f"this caller has due_shards={own}, the deployed stack reads {deployed}"
-        remedy = f"set DUETIME_DUE_SHARDS={deployed} for the caller, or first deploy the stack with {own}"
-        super().__init__([f"{problem}: {remedy}"])
+    Attributes:
+        problems: what is wrong, each with what is allowed.
+        field: the name of the argument; empty if the message names it.
+        value: the value, if it is one.
+    """
 
+    code = "invalid-argument"
 
-class InvalidTime(DuetimeError, ValueError):
-    """A time without an instant, or out of range."""
+    def __init__(self, *problems: str, field: str = "", value: object = _ABSENT) -> None:
+        self.problems, self.field = problems, field
+        self.value = None if value is _ABSENT else value
+        shown = () if value is _ABSENT else filter(None, (field, repr(truncate(value, 60))))
+        super().__init__(" ".join((*shown, "; ".join(problems))))
 
-    code = "invalid-time"
-
-    def __init__(self, value: object, problem: str, *, field: str = "") -> None:
-        self.value, self.problem, self.field = value, problem, field
-        super().__init__(f"{truncate(value, 60)!r} {problem}")
-
-
-class InvalidIdentifier(DuetimeError, ValueError):
-    """A tenant, an actor, or a caller's key or id that cannot be part of a table key."""
-
-    code = "invalid-identifier"
-
-    def __init__(self, field: str, value: object, problem: str) -> None:
-        self.field, self.value, self.problem = field, value, problem
-        super().__init__(f"{field} {truncate(value, 60)!r} {problem}")
+    @property
+    def problem(self) -> str:
+        """What is wrong, without the field and the value."""
+        return "; ".join(self.problems)
 
 
-class InvalidPayload(DuetimeError, ValueError):
-    """A payload that its model rejects, or that JSON cannot carry."""
+class InvalidPayload(InvalidArgument):
+    """A payload that its model rejects, that JSON cannot carry, or that does not fit one DynamoDB item."""
 
     code = "invalid-payload"
 
     def __init__(self, type_name: str, problems: Sequence[str]) -> None:
-        self.type_name, self.problems = type_name, tuple(problems)
-        super().__init__(f"payload of {truncate(type_name, 100)!r}: " + truncate("; ".join(self.problems)))
+        self.type_name = type_name
+        super().__init__(f"payload of {truncate(type_name, 100)!r}: " + truncate("; ".join(problems)))
+        self.problems = tuple(problems)
 
 
-class PayloadTooLarge(DuetimeError, ValueError):
-    """A payload that does not fit one DynamoDB item."""
+def too_large(type_name: str, size: int, limit: int) -> InvalidPayload:
+    """Return the error of a payload of `size` bytes, if `limit` bytes are allowed."""
+    problem = f"is {size:,} bytes; at most {limit:,} fit one DynamoDB item"
+    error = InvalidPayload(type_name, [f"{problem}. Store it elsewhere and schedule a reference to it"])
+    error.code = "payload-too-large"
+    return error
 
-    code = "payload-too-large"
 
-    def __init__(self, type_name: str, size: int, limit: int) -> None:
-        self.type_name, self.size, self.limit = type_name, size, limit
-        super().__init__(
-            f"payload of {type_name!r} is {size:,} bytes; at most {limit:,} fit one DynamoDB item."
-            " Store it elsewhere and schedule a reference to it"
-        )
+class InvalidCursor(InvalidArgument):
+    """A page cursor of another query."""
+
+    code = "invalid-cursor"
+
+    def __init__(self) -> None:
+        super().__init__("the cursor does not belong to this query; start again without one", field="cursor")
 
 
 class UnknownType(DuetimeError, LookupError):
-    """A type name without a registered handler; it is looked up, never imported."""
+    """A type name without a handler: none is registered, or no deployed worker hosts it.
+
+    It is looked up, never imported; nothing was scheduled.
+    """
 
     code = "unknown-type"
 
@@ -133,250 +162,67 @@ class UnknownType(DuetimeError, LookupError):
         remedy = remedy or (f"did you mean {near!r}?" if (near := nearest(type_name, self.known)) else "")
         super().__init__(
             f"no handler is registered for the type {truncate(type_name, 100)!r}; known are: "
-            + (", ".join(self.known) or "none")
+            + (truncate(", ".join(self.known)) or "none")
             + (f"; {remedy}" if remedy else "")
         )
 
 
-class TypeNotHosted(DuetimeError, LookupError):
-    """A type that no deployed worker hosts; nothing was scheduled."""
+class NotFound(DuetimeError, LookupError):
+    """Nothing of this kind has this id or name for this tenant; another tenant's gives the same error.
 
-    code = "type-not-hosted"
-
-    def __init__(self, type_name: str, hosted: Iterable[str]) -> None:
-        self.type_name, self.hosted = type_name, tuple(sorted(hosted))
-        meant = f"did you mean {near!r}? " if (near := nearest(type_name, self.hosted)) else ""
-        remedy = "Deploy its worker first"
-        if type_name.startswith("target-"):
-            remedy = "Grant the target in the stack: scheduler.grant_target(…)"
-        super().__init__(
-            f"no worker hosts the type {truncate(type_name, 100)!r}; {meant}Workers host:"
-            f" {truncate(', '.join(self.hosted))}. {remedy}, or set DUETIME_CHECK_TYPES=false"
-        )
-
-
-class TenantRequired(DuetimeError, ValueError):
-    """The deployment has several tenants, and the caller names none."""
-
-    code = "tenant-required"
-
-    def __init__(self, tenants: str) -> None:
-        self.tenants = tenants
-        known = "many tenants" if tenants == "*" else f"the tenants {', '.join(tenants.split())}"
-        super().__init__(
-            f"this deployment has {known} (DUETIME_TENANTS), and no tenant was given; pass tenant_id=…"
-        )
-
-
-class ActionNotFound(DuetimeError, LookupError):
-    """No such action for this tenant; another tenant's action gives the same error."""
-
-    code = "action-not-found"
-
-    def __init__(self, action_id: str) -> None:
-        self.action_id = action_id
-        super().__init__(f"there is no action {truncate(action_id, 100)!r}")
-
-
-class ActionConflict(DuetimeError, RuntimeError):
-    """The operation is not possible in the action's present status; nothing was changed."""
-
-    code = "action-conflict"
-
-    def __init__(self, action_id: str, *, operation: str, status: str, possible: str) -> None:
-        self.action_id, self.operation, self.status, self.possible = action_id, operation, status, possible
-        super().__init__(f"cannot {operation} action {action_id}: it is {status}, and only {possible} can be")
-
-
-class BatchNotFound(DuetimeError, LookupError):
-    """No such batch for this tenant; another tenant's batch gives the same error."""
-
-    code = "batch-not-found"
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(f"there is no batch {truncate(name, 100)!r}")
-
-
-class BatchConflict(DuetimeError, RuntimeError):
-    """The operation is not possible in the batch's present state; nothing was changed."""
-
-    code = "batch-conflict"
-
-    def __init__(self, name: str, operation: str, state: str, possible: str) -> None:
-        self.name, self.operation, self.state = name, operation, state
-        super().__init__(f"cannot {operation} batch {name}: it is {state}; {possible}")
-
-
-class InvalidReason(DuetimeError, ValueError):
-    """The reason of a dismissal is empty or too long; nothing was changed."""
-
-    code = "invalid-reason"
-
-    def __init__(self, reason: str, longest: int) -> None:
-        self.reason = reason
-        super().__init__(
-            f"the reason has {len(reason)} characters; write 1 to {longest}, not only spaces,"
-            " such as: the order was refunded by hand"
-        )
-
-
-class IdempotencyConflict(DuetimeError, RuntimeError):
-    """The idempotency key belongs to an action of another type or payload; nothing was scheduled."""
-
-    code = "idempotency-conflict"
-
-    def __init__(self, key: str, action_id: str) -> None:
-        self.key, self.action_id = key, action_id
-        super().__init__(
-            f"the idempotency key {key!r} stands for action {action_id}, which has another type or payload;"
-            " choose another key"
-        )
-
-
-class DebounceConflict(DuetimeError, RuntimeError):
-    """The debounce key belongs to a pending action of another type; nothing was scheduled."""
-
-    code = "debounce-conflict"
-
-    def __init__(self, key: str, action_id: str, type_name: str) -> None:
-        self.key, self.action_id = key, action_id
-        super().__init__(
-            f"the debounce key {key!r} stands for the pending action {action_id} of type {type_name!r};"
-            " choose another key for each type"
-        )
-
-
-class PriorityNotEnabled(DuetimeError, ValueError):
-    """A caller gives an action a high priority, and the deployment has no queues for that."""
-
-    code = "priority-not-enabled"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "priority is 'high', but this deployment does not enable it for single actions: set"
-            ' high_priority=true and deploy, or declare the type with @app.action(priority="high")'
-        )
-
-
-class JobNotFound(DuetimeError, LookupError):
-    """No such job for this caller; another tenant's job gives the same error."""
-
-    code = "job-not-found"
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(f"there is no job {truncate(name, 100)!r}")
-
-
-class UndeliveredNotFound(DuetimeError, LookupError):
-    """Nothing undelivered has that id: it was redriven, or removed when its time was over."""
-
-    code = "undelivered-not-found"
-
-    def __init__(self, undelivered_id: str) -> None:
-        self.undelivered_id = undelivered_id
-        super().__init__(f"there is no undelivered input {truncate(undelivered_id, 100)!r}")
-
-
-class NotificationNotFound(DuetimeError, LookupError):
-    """No notification of this list has that id.
-
-    It is another list's, or was removed when its time was over.
+    Attributes:
+        kind: what was looked up, such as ``action`` or ``job``; the code is ``action-not-found``.
+        name: its id or name.
     """
 
-    code = "notification-not-found"
-
-    def __init__(self, notification_id: str) -> None:
-        self.notification_id = notification_id
-        super().__init__(f"there is no notification {truncate(notification_id, 100)!r}")
-
-
-class OperatorsOnly(DuetimeError, PermissionError):
-    """Data of the deployment, and of no tenant."""
-
-    code = "forbidden"
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        super().__init__(f"{what} is the deployment's own, and for its operators only")
+    def __init__(self, kind: str, name: str | None, hint: str = "") -> None:
+        self.kind, self.name = kind, name
+        self.code = f"{kind.replace(' ', '-')}-not-found"
+        named = "" if name is None else f" {truncate(name, 100)!r}"
+        super().__init__(f"there is no {kind}{named}{hint}")
 
 
-class JobConflict(DuetimeError, RuntimeError):
-    """The operation is not possible in the job's present state; nothing was changed."""
+class StateConflict(DuetimeError, RuntimeError):
+    """The operation is not possible in the present state; nothing was changed.
 
-    code = "job-conflict"
+    Attributes:
+        code: states whose state it is, such as ``action-conflict``.
+        problem: the present state, and what is possible.
+    """
 
-    def __init__(self, name: str, *, operation: str, problem: str) -> None:
-        self.name, self.operation, self.problem = name, operation, problem
-        super().__init__(f"cannot {operation} job {name}: {problem}")
-
-
-class JobDefinitionNotFound(DuetimeError, LookupError):
-    """The job has no such definition."""
-
-    code = "definition-not-found"
-
-    def __init__(self, job: str, definition_id: str) -> None:
-        self.job, self.definition_id = job, definition_id
-        super().__init__(
-            f"job {job} has no definition {truncate(definition_id, 50)!r}; list them with"
-            f" `duetime jobs versions {job}`"
-        )
+    def __init__(self, what: str, problem: str, *, code: str) -> None:
+        self.code, self.problem = code, problem
+        super().__init__(f"{what}: {problem}")
 
 
-class BackfillNotFound(DuetimeError, LookupError):
-    """The job has no such backfill."""
+class HandOverEnded(StateConflict):
+    """The token was used, its time is over, or another run has taken the action over; nothing was written.
 
-    code = "backfill-not-found"
+    Attributes:
+        action_id: the action.
+        reason: why the token changes nothing any more.
+    """
 
-    def __init__(self, job: str, backfill_id: str | None = None) -> None:
-        self.job, self.backfill_id = job, backfill_id
-        what = (
-            "no unfinished backfill" if backfill_id is None else f"no backfill {truncate(backfill_id, 50)!r}"
-        )
-        super().__init__(f"job {job} has {what}; list them with `duetime jobs backfills {job}`")
-
-
-class BackfillConflict(DuetimeError, RuntimeError):
-    """The operation is not possible beside the job's backfills as they stand; nothing was changed."""
-
-    code = "backfill-conflict"
-
-    def __init__(self, job: str, *, operation: str, problem: str) -> None:
-        self.job, self.operation, self.problem = job, operation, problem
-        super().__init__(f"cannot {operation} of job {job}: {problem}")
+    def __init__(self, action_id: str, status: str, reason: str) -> None:
+        self.action_id, self.reason = action_id, reason
+        problem = f"{reason}. The action is {status}"
+        super().__init__(f"the hand-over of {action_id} has ended", problem, code="hand-over-ended")
 
 
-class InvalidBackfill(DuetimeError, ValueError):
-    """The range, the order or the bound of a backfill is not possible; nothing was changed."""
+class KeyConflict(StateConflict):
+    """The key belongs to another action; nothing was scheduled.
 
-    code = "invalid-backfill"
+    An idempotency key's action has another type or payload, a debounce key's pending action another type.
 
-    def __init__(self, field: str, value: object, problem: str) -> None:
-        self.field, self.value = field, value
-        super().__init__(f"{field} {truncate(str(value), 100)} {problem}")
+    Attributes:
+        key: the key.
+        action_id: the action that has it.
+    """
 
-
-class JobNameTaken(DuetimeError, RuntimeError):
-    """A registration under a name that another job has."""
-
-    code = "job-name-taken"
-
-    def __init__(self, name: str, owner: str) -> None:
-        self.name, self.owner = name, owner
-        super().__init__(f"the name {name!r} is taken by {owner}; choose another")
-
-
-class TenantPaused(DuetimeError, RuntimeError):
-    """An operator has paused the tenant; nothing was created. Reads and cancels work."""
-
-    code = "tenant-paused"
-
-    def __init__(self, tenant_id: str, *, reason: str, until: datetime | None) -> None:
-        self.tenant_id, self.reason, self.until = tenant_id, reason, until
-        end = f"until {until:%Y-%m-%dT%H:%M:%SZ}" if until else "until an operator resumes it"
-        super().__init__(f"the tenant {tenant_id!r} is paused {end}: {truncate(reason)}")
+    def __init__(self, kind: str, key: str, action_id: str, difference: str) -> None:
+        self.key, self.action_id = key, action_id
+        what = f"the {kind} key {key!r} stands for action {action_id}, which has {difference}"
+        super().__init__(what, "choose another key", code=f"{kind}-conflict")
 
 
 class QuotaExceeded(DuetimeError, RuntimeError):
@@ -406,34 +252,10 @@ class RateExceeded(DuetimeError, RuntimeError):
         )
 
 
-class InvalidCommit(DuetimeError, ValueError):
-    """`Run.commit` received no list of entries for one transaction; nothing was written."""
+class Forbidden(DuetimeError, PermissionError):
+    """The caller lacks a permission, a role or a tenant, or another person must approve."""
 
-    code = "invalid-commit"
-
-    def __init__(self, problem: str) -> None:
-        self.problem = problem
-        super().__init__(f"cannot commit this: {truncate(problem)}")
-
-
-class InvalidCheckpoint(DuetimeError, ValueError):
-    """`Run.checkpoint` received no JSON value, or one that is too large; nothing was stored."""
-
-    code = "invalid-checkpoint"
-
-    def __init__(self, problem: str) -> None:
-        self.problem = problem
-        super().__init__(f"cannot store this checkpoint: {truncate(problem)}")
-
-
-class AlreadyCommitted(DuetimeError, RuntimeError):
-    """A second `Run.commit` of one run; nothing was written by it."""
-
-    code = "already-committed"
-
-    def __init__(self, action_id: str) -> None:
-        self.action_id = action_id
-        super().__init__(f"the run of {action_id} has committed; commit all that belongs together at once")
+    code = "forbidden"
 
 
 @dataclass(frozen=True, slots=True)
@@ -464,25 +286,6 @@ class CommitRejected(DuetimeError, RuntimeError):
         )
 
 
-class InvalidCursor(DuetimeError, ValueError):
-    """A page cursor of another query."""
-
-    code = "invalid-cursor"
-
-    def __init__(self) -> None:
-        super().__init__("the cursor does not belong to this query; start again without one")
-
-
-class InvalidSelection(DuetimeError, ValueError):
-    """Malformed or contradictory filters."""
-
-    code = "invalid-selection"
-
-    def __init__(self, problem: str, *, field: str = "") -> None:
-        self.problem, self.field = problem, field
-        super().__init__(problem)
-
-
 class Unsupported(DuetimeError, NotImplementedError):
     """This back end cannot do that; the message names one that can."""
 
@@ -501,20 +304,14 @@ class UnreadableRow(DuetimeError, ValueError):
         )
 
 
-class StandbyRegion(DuetimeError, RuntimeError):
-    """The end or heartbeat of a hand-over in a region that stands by; nothing was written.
+class UnreadableMessage(DuetimeError, ValueError):
+    """A message or an event that duetime did not write. It ends in the failure queue."""
 
-    Attributes:
-        own: the region that was called.
-        active: the active region; empty during a failover.
-    """
+    code = "unreadable-message"
 
-    code = "standby-region"
-
-    def __init__(self, own: str, active: str) -> None:
-        self.own, self.active = own, active
-        remedy = f"call the active region, {active}" if active else "call again when the failover has ended"
-        super().__init__(f"{own} stands by; {remedy}")
+    def __init__(self, problem: object) -> None:
+        kind = f"{type(problem).__name__}: " if isinstance(problem, BaseException) else ""
+        super().__init__(f"cannot be read as a message of duetime: {kind}{truncate(problem, 200)}")
 
 
 class BackendUnavailable(DuetimeError, ConnectionError):
@@ -543,3 +340,12 @@ class TimerQuotaReached(BackendUnavailable):
 
 class QueueMissing(BackendMisconfigured):
     """A worker's queue does not exist: its messages cannot be sent, those of other queues can."""
+
+
+class OperationFailed(DuetimeError, RuntimeError):
+    """An operator's command, a build or a local cloud cannot continue; the message has the remedy.
+
+    Nothing was changed, unless the message states otherwise.
+    """
+
+    code = "operation-failed"

@@ -23,7 +23,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import NewType
 
-from duetime.errors import InvalidIdentifier
+from duetime.errors import InvalidArgument
 
 ActionId = NewType("ActionId", str)
 TenantId = NewType("TenantId", str)
@@ -250,15 +250,17 @@ def job_name(value: object) -> JobName:
     """Check a job's name: two or more kebab-case segments, as in ``billing-nightly-cleanup``; 64 characters.
 
     Raises:
-        InvalidIdentifier: it has another form.
+        InvalidArgument: it has another form.
     """
     if not isinstance(value, str) or not _JOB_NAME.fullmatch(value):
-        raise InvalidIdentifier(
-            "job", value, "must be two or more kebab-case segments, such as billing-nightly-cleanup"
+        raise InvalidArgument(
+            "must be two or more kebab-case segments, such as billing-nightly-cleanup",
+            field="job",
+            value=value,
         )
     if len(value) > JOB_NAME_LIMIT:
-        raise InvalidIdentifier(
-            "job", value, f"has {len(value)} characters; at most {JOB_NAME_LIMIT} are allowed"
+        raise InvalidArgument(
+            f"has {len(value)} characters; at most {JOB_NAME_LIMIT} are allowed", field="job", value=value
         )
     return JobName(value)
 
@@ -267,11 +269,11 @@ def tenant(value: object) -> TenantId:
     """Check a tenant's id: 1 to 64 printable ASCII characters without ``#`` or white space.
 
     Raises:
-        InvalidIdentifier: it is empty, too long, reserved, or holds a character that a key cannot.
+        InvalidArgument: it is empty, too long, reserved, or holds a character that a key cannot.
     """
     checked = TenantId(_key_part("tenant_id", value, TENANT_LIMIT, spaces=False))
     if checked == SYSTEM_TENANT:
-        raise InvalidIdentifier("tenant_id", value, "is reserved for the jobs that code declares")
+        raise InvalidArgument("is reserved for the jobs that code declares", field="tenant_id", value=value)
     return checked
 
 
@@ -308,29 +310,35 @@ def rate_key(value: object) -> str:
 def batch_name(value: object) -> str:
     """Check a batch's name: 1 to 100 letters, digits and ``._:-``, the first a letter or a digit."""
     if not isinstance(value, str) or not _BATCH_NAME.fullmatch(value):
-        raise InvalidIdentifier(
-            "batch",
-            value,
+        raise InvalidArgument(
             "must be 1 to 100 letters, digits and . _ : - with a letter or digit first, as import-2027-03",
+            field="batch",
+            value=value,
         )
     return value
 
 
 def _key_part(field: str, value: object, limit: int, *, spaces: bool) -> str:
     if not isinstance(value, str):
-        raise InvalidIdentifier(field, value, "must be text")
+        raise InvalidArgument("must be text", field=field, value=value)
     if not value:
-        raise InvalidIdentifier(field, value, f"is empty; use 1 to {limit} characters")
+        raise InvalidArgument(f"is empty; use 1 to {limit} characters", field=field, value=value)
     if len(value) > limit:
-        raise InvalidIdentifier(field, value, f"has {len(value)} characters; at most {limit} are allowed")
+        raise InvalidArgument(
+            f"has {len(value)} characters; at most {limit} are allowed", field=field, value=value
+        )
     if SEPARATOR in value:
-        raise InvalidIdentifier(field, value, f"holds {SEPARATOR!r}, which separates the parts of a key")
+        raise InvalidArgument(
+            f"holds {SEPARATOR!r}, which separates the parts of a key", field=field, value=value
+        )
     if not value.isprintable() or value != value.strip():
-        raise InvalidIdentifier(
-            field,
-            value,
+        raise InvalidArgument(
             "holds a control character, or white space at an end; use printable characters only",
+            field=field,
+            value=value,
         )
     if not spaces and not (value.isascii() and " " not in value):
-        raise InvalidIdentifier(field, value, "may hold only printable ASCII characters other than space")
+        raise InvalidArgument(
+            "may hold only printable ASCII characters other than space", field=field, value=value
+        )
     return value

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal, get_args
 
-from duetime.errors import InvalidTime
+from duetime.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -40,18 +40,20 @@ def parse(written: str) -> datetime:
     """Parse the result of `text`, or another ISO 8601 instant with an offset.
 
     Raises:
-        InvalidTime: it is no ISO 8601 instant, or has no offset.
+        InvalidArgument: it is no ISO 8601 instant, or has no offset.
     """
     try:
         instant = datetime.fromisoformat(written)
     except (ValueError, TypeError):
-        raise InvalidTime(written, "is not an ISO 8601 instant such as 2027-06-01T09:00:00Z") from None
+        raise InvalidArgument(
+            "is not an ISO 8601 instant such as 2027-06-01T09:00:00Z", value=written
+        ) from None
     if instant.tzinfo is None:
-        raise InvalidTime(written, "has no offset; write 2027-06-01T09:00:00Z or …+02:00")
+        raise InvalidArgument("has no offset; write 2027-06-01T09:00:00Z or …+02:00", value=written)
     try:
         return instant.astimezone(UTC)
     except OverflowError:
-        raise InvalidTime(written, "is outside of the years 1 to 9999 in UTC") from None
+        raise InvalidArgument("is outside of the years 1 to 9999 in UTC", value=written) from None
 
 
 def floor(at: datetime, every: timedelta) -> datetime:
@@ -68,7 +70,7 @@ def resolve(at: When, *, now: datetime, tz: str | None = None, field: str = "at"
     is the argument's name in errors.
 
     Raises:
-        InvalidTime: naive without a zone, not on that zone's clock, or outside the years 1970 to 2199.
+        InvalidArgument: naive without a zone, not on that zone's clock, or outside the years 1970 to 2199.
     """
     try:
         instant = _in_utc(at, now, tz, field)
@@ -76,7 +78,9 @@ def resolve(at: When, *, now: datetime, tz: str | None = None, field: str = "at"
         instant = None
     if instant is None or not EARLIEST <= instant <= LATEST:
         shown = at.isoformat() if isinstance(at, datetime) else str(at)
-        raise InvalidTime(shown, "lies outside the years 1970 to 2199, which EventBridge admits", field=field)
+        raise InvalidArgument(
+            "lies outside the years 1970 to 2199, which EventBridge admits", value=shown, field=field
+        )
     return instant
 
 
@@ -86,10 +90,12 @@ def due_time(at: When, *, now: datetime, tz: str | None = None, precision: Preci
     Messages for whole seconds can be sent together. With the precision `millisecond`, a span stays as it is.
 
     Raises:
-        InvalidTime: see `resolve`; or there is no such precision.
+        InvalidArgument: see `resolve`; or there is no such precision.
     """
     if precision not in _PRECISIONS:
-        raise InvalidTime(precision, "is no precision; use second or millisecond", field="precision")
+        raise InvalidArgument(
+            "is no precision; use second or millisecond", value=precision, field="precision"
+        )
     due_at = resolve(at, now=now, tz=tz)
     if precision == "millisecond" or not isinstance(at, timedelta) or due_at <= now or not due_at.microsecond:
         return due_at
@@ -107,7 +113,7 @@ def zone(name: str) -> ZoneInfo:
     """Return the IANA zone of that name.
 
     Raises:
-        InvalidTime: there is no such zone.
+        InvalidArgument: there is no such zone.
     """
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - most steps know UTC alone
 
@@ -115,23 +121,29 @@ def zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo("" if text in NOT_ZONES or text.startswith(OTHER_CLOCKS) else text)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise InvalidTime(name, "is not an IANA time zone such as Europe/Paris", field="tz") from None
+        raise InvalidArgument(
+            "is not an IANA time zone such as Europe/Paris", value=name, field="tz"
+        ) from None
 
 
 def _in_utc(at: When, now: datetime, tz: str | None, field: str) -> datetime:
     if isinstance(at, timedelta):
         return now + at
     if not isinstance(at, datetime):
-        raise InvalidTime(at, "is neither a datetime nor a timedelta", field=field)
+        raise InvalidArgument("is neither a datetime nor a timedelta", value=at, field=field)
     if at.tzinfo is not None:
         if tz is not None:
-            raise InvalidTime(at.isoformat(), f"has an offset of its own; leave out tz={tz!r}", field="tz")
+            raise InvalidArgument(
+                f"has an offset of its own; leave out tz={tz!r}", value=at.isoformat(), field="tz"
+            )
         return at.astimezone(UTC)
     if tz is None:
-        raise InvalidTime(at.isoformat(), "is naive; make it aware, or pass tz='Europe/Paris'", field=field)
+        raise InvalidArgument(
+            "is naive; make it aware, or pass tz='Europe/Paris'", value=at.isoformat(), field=field
+        )
     where = zone(tz)
     instant = at.replace(tzinfo=where).astimezone(UTC)
     if instant.astimezone(where).replace(tzinfo=None, fold=0) != at.replace(fold=0):
         problem = f"does not exist in {tz}: the clock is put forward over it; choose another"
-        raise InvalidTime(at.isoformat(), problem, field=field)
+        raise InvalidArgument(problem, value=at.isoformat(), field=field)
     return instant

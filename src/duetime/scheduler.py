@@ -17,7 +17,7 @@ from duetime.actions.hosted_types import HostedTypes
 from duetime.actions.order import Order, ScheduleResult, takes
 from duetime.actions.usage_quotas import Orders, UsageQuotas
 from duetime.clock import Clock, SystemClock
-from duetime.errors import IdempotencyConflict, OperatorsOnly, Unsupported
+from duetime.errors import Forbidden, KeyConflict, Unsupported
 from duetime.instant import Precision, When
 from duetime.jobs.tenant_context import TenantContext, tenant_of
 from duetime.model.action import Action, ActionRef, Status
@@ -133,15 +133,15 @@ class Scheduler:
             sees_system: whether the code's jobs, and their runs, are visible beside the tenant's own. Set
                 False if the caller's role is bound to tenants.
 
-        Scheduling then raises `TypeNotHosted` for a type that no worker hosts, if the role may read the
-        workers' manifests, and `TooManyDueShards` if the stack does not read all the caller's due shards.
+        Scheduling then raises `UnknownType` for a type that no worker hosts, if the role may read the
+        workers' manifests, and `SettingsError` if the stack does not read all the caller's due shards.
         ``DUETIME_CHECK_TYPES=false`` turns this off.
 
         Raises:
             SettingsError: the environment contradicts itself.
-            TenantRequired: the deployment has several tenants, and none is given.
+            InvalidArgument: the deployment has several tenants, and none is given; or the tenant or the actor
+                cannot be part of a key.
             BackendMisconfigured: boto3 has no region.
-            InvalidIdentifier: the tenant or the actor cannot be part of a key.
         """
         return cls.over_clients(client, tenant_id=tenant_id, actor=actor, sees_system=sees_system)
 
@@ -220,20 +220,19 @@ class Scheduler:
             change.
 
         Raises:
-            InvalidTime: `at` is naive without `tz`, does not exist there, or lies outside the years 1970 to
-                2199; or the key's time to live is out of range; or it expires no later than it is due; or
-                `at_most_after` ends before it is due.
-            InvalidIdentifier: the correlation id or a key cannot be part of a table key, or the limit is out
-                of range; or there is both a debounce key and an idempotency key.
-            IdempotencyConflict: the first action of the key has another type or payload.
-            DebounceConflict: the pending action of the key has another type.
-            ActionNotFound, BatchNotFound: the tenant has no such predecessor.
-            PriorityNotEnabled: the priority is high, and the deployment lacks the setting `high_priority`.
-            InvalidPayload: the value is no `Payload`, or JSON cannot carry it.
-            PayloadTooLarge: the payload does not fit one DynamoDB item.
-            TypeNotHosted: no deployed worker hosts the payload's type; see `from_env`.
+            InvalidArgument: `at` is naive without `tz`, does not exist there, or lies outside the years 1970
+                to 2199; or the key's time to live is out of range; or it expires no later than it is due; or
+                `at_most_after` ends before it is due; or the correlation id or a key cannot be part of a
+                table key, or the limit is out of range; or there is both a debounce key and an idempotency
+                key; or the priority is high, and the deployment lacks the setting `high_priority`.
+            KeyConflict: the first action of the key has another type or payload; or the pending action of the
+                key has another type.
+            NotFound: the tenant has no such predecessor.
+            InvalidPayload: the value is no `Payload`, or JSON cannot carry it; or the payload does not fit
+                one DynamoDB item.
+            UnknownType: no deployed worker hosts the payload's type; see `from_env`.
             OtherFormat: another version of duetime has made the deployment's tables.
-            TooManyDueShards: this caller has a higher `due_shards` than the stack; see `from_env`.
+            SettingsError: this caller has a higher `due_shards` than the stack; see `from_env`.
             QuotaExceeded: the tenant has as many pending actions, or payload bytes today, as it may have.
             BackendUnavailable: the action may or may not have been scheduled; with a key, call again.
         """
@@ -290,7 +289,7 @@ class Scheduler:
 
         Raises:
             BackendUnavailable: some may not have been scheduled.
-            IdempotencyConflict: see `schedule`; some with a key may have been scheduled, and none without.
+            KeyConflict: see `schedule`; some with a key may have been scheduled, and none without.
             DuetimeError: see `schedule`; none has been scheduled.
         """
         with self._span() as span:
@@ -324,7 +323,7 @@ class Scheduler:
         `on_complete` is scheduled with the batch, held until each member is final, and then runs once.
 
         Raises:
-            InvalidIdentifier: the name is no batch's.
+            InvalidArgument: the name is no batch's.
         """
         from duetime.actions.batches import OpenBatch  # noqa: PLC0415 - few callers have batches
 
@@ -375,7 +374,7 @@ class Scheduler:
         """Return an action in its present state.
 
         Raises:
-            ActionNotFound: this tenant has no such action.
+            NotFound: this tenant has no such action.
         """
         return self._actions.get(action_id)
 
@@ -393,9 +392,9 @@ class Scheduler:
 
         Raises:
             InvalidCursor: the cursor belongs to another query.
-            InvalidSelection: there is no such filter or status, or a range ends before it begins.
-            InvalidIdentifier, InvalidTime: a filter has no such value.
-            JobNotFound: there is no such job.
+            InvalidArgument: there is no such filter or status, or a range ends before it begins; or a filter
+                has no such value.
+            NotFound: there is no such job.
         """
         return self._actions.page(Selection.parse(filters, self._context.clock.now()), limit, cursor)
 
@@ -406,8 +405,8 @@ class Scheduler:
             The action: cancelled, or still processing with `cancel_requested_at` set.
 
         Raises:
-            ActionNotFound: this tenant has no such action.
-            ActionConflict: it is settled already.
+            NotFound: this tenant has no such action.
+            StateConflict: it is settled already.
         """
         return self._actions.cancel(self._actions.ref(action_id))
 
@@ -434,7 +433,7 @@ class Scheduler:
             filters: see `list`; at least one, and none may be None.
 
         Raises:
-            InvalidSelection: there is no filter, or one is None; or the status cannot be cancelled.
+            InvalidArgument: there is no filter, or one is None; or the status cannot be cancelled.
             BackendUnavailable: some may be cancelled; call again.
             DuetimeError: see `list`.
         """
@@ -463,9 +462,9 @@ class Scheduler:
         The arguments are those of `schedule`. Without a new expiry, the action's own stays.
 
         Raises:
-            InvalidTime: see `schedule`; or its own expiry is no later than `at`.
-            ActionNotFound: this tenant has no such action.
-            ActionConflict: it is not pending.
+            InvalidArgument: see `schedule`; or its own expiry is no later than `at`.
+            NotFound: this tenant has no such action.
+            StateConflict: it is not pending.
         """
         now = self._context.clock.now()
         due_at = instant.due_time(at, now=now, tz=tz, precision=precision)
@@ -485,9 +484,9 @@ class Scheduler:
         `at` and `precision` are those of `schedule`.
 
         Raises:
-            ActionNotFound: this tenant has no such action.
-            ActionConflict: it has not failed, or another action has its idempotency key now.
-            TooManyDueShards: see `schedule`.
+            NotFound: this tenant has no such action.
+            StateConflict: it has not failed, or another action has its idempotency key now.
+            SettingsError: see `schedule`.
         """
         self._check_shards()
         due_at = instant.due_time(at, now=self._context.clock.now(), tz=tz, precision=precision)
@@ -540,9 +539,9 @@ class Scheduler:
             reason: why no redrive is needed, in 1 to 500 characters.
 
         Raises:
-            InvalidReason: the reason is empty or too long.
-            ActionNotFound: this tenant has no such action.
-            ActionConflict: it has not failed, or was dismissed before.
+            InvalidArgument: the reason is empty or too long.
+            NotFound: this tenant has no such action.
+            StateConflict: it has not failed, or was dismissed before.
         """
         return self._actions.dismiss(self._actions.ref(action_id), reason)
 
@@ -557,11 +556,11 @@ class Scheduler:
             The executed action, without its payload.
 
         Raises:
-            InvalidToken: no hand-over of this tenant has this token.
+            NotFound: no hand-over of this tenant has this token.
             HandOverEnded: the token was used, its time is over, or another run has taken the action over.
-            NotHandedOver: the handler has not returned yet; call again in a second.
-            InvalidHandOver: JSON cannot carry the result, or it is larger than 2 KB.
-            StandbyRegion: this region stands by; call the active one.
+            StateConflict: the handler has not returned yet; call again in a second; or this region stands by;
+                call the active one.
+            InvalidArgument: JSON cannot carry the result, or it is larger than 2 KB.
             UnreadableRow: the action's row is damaged.
             BackendUnavailable: the action may or may not be executed; call again.
         """
@@ -582,7 +581,7 @@ class Scheduler:
             The action: pending again, failed or cancelled.
 
         Raises:
-            InvalidHandOver: the reason is empty, or `retry` is none of these.
+            InvalidArgument: the reason is empty, or `retry` is none of these.
             DuetimeError: see `complete`.
         """
         return self._hand_overs.fail(token, reason, retry)
@@ -600,11 +599,10 @@ class Scheduler:
             The executed action, without its payload.
 
         Raises:
-            ActionNotFound: this tenant has no such action.
-            ActionConflict: it has never waited for an approval.
+            NotFound: this tenant has no such action.
+            StateConflict: it has never waited for an approval; or this region stands by; call the active one.
             HandOverEnded: it was decided before, has timed out, or was cancelled; nothing was changed.
-            InvalidHandOver: the reason is too long, or not printable.
-            StandbyRegion: this region stands by; call the active one.
+            InvalidArgument: the reason is too long, or not printable.
             UnreadableRow: the action's row is damaged.
             BackendUnavailable: the decision may or may not be written; call again.
         """
@@ -646,7 +644,7 @@ class Scheduler:
             Whether a cancel was requested, and when the next heartbeat must have come.
 
         Raises:
-            InvalidHandOver: the progress or the note is none of these, or a note comes without a progress.
+            InvalidArgument: the progress or the note is none of these, or a note comes without a progress.
             DuetimeError: see `complete`.
         """
         from duetime.model.hand_over import progress_of  # noqa: PLC0415 - few callers have a token
@@ -669,13 +667,13 @@ class Scheduler:
         """The deployment's undelivered inputs of queues, streams and EventBridge, to list and redrive.
 
         Raises:
-            OperatorsOnly: this scheduler sees only its tenant's own data.
+            Forbidden: this scheduler sees only its tenant's own data.
             Unsupported: it has no back ends for undelivered inputs.
         """
         from duetime.undelivered.undelivered_client import UndeliveredClient  # noqa: PLC0415 - rarely used
 
         if not self._context.sees_system:
-            raise OperatorsOnly("what is undelivered")
+            raise Forbidden("what is undelivered is the deployment's own, and for its operators only")
         if self._undelivered_ports is None:
             raise Unsupported(
                 "this scheduler has no back ends for undelivered inputs; pass undelivered=UndeliveredPorts(…)"
@@ -739,7 +737,7 @@ class Scheduler:
             return action
         try:
             return store.put_once(action, terms)
-        except IdempotencyConflict as conflict:
+        except KeyConflict as conflict:
             first = store.get(ActionRef(action.tenant_id, ids.ActionId(conflict.action_id)))
             if first is None or not order.is_repeat_of(first):
                 raise

@@ -8,7 +8,7 @@ import pytest
 
 from duetime import Scheduler
 from duetime.api.authenticator import Caller
-from duetime.model.decision import ApproverNotAllowed
+from duetime.errors import Forbidden
 from duetime.model.hand_over import Approval, HandedOver
 from tests.api.conftest import ADA, OPERATOR, Remark, sample_event
 
@@ -74,7 +74,7 @@ def test_who_may_manage_actions_cannot_decide_by_ending_the_hand_over(call, deci
     before = store.rows()
     for verb, body in (("complete", {"result": {"approved": True}}), ("fail", {"reason": "no"})):
         refused = decide(waiting, verb, body, claims=OPERATOR, headers={"If-Match": etag})
-        assert (refused.status, refused.code) == (422, "invalid-hand-over")
+        assert (refused.status, refused.code) == (422, "invalid-argument")
     assert store.rows() == before
 
 
@@ -192,7 +192,7 @@ def test_what_no_caller_of_the_api_scheduled_can_only_be_rejected(
     refused = decide(action, "approve", claims=BOB)
     assert (refused.status, refused.code) == (403, "approver-not-allowed")
     assert "can only be rejected" in refused.json["detail"]
-    with pytest.raises(ApproverNotAllowed, match="over the API"):
+    with pytest.raises(Forbidden, match="over the API"):
         scheduler.approve(action)
     assert store.rows() == before
 

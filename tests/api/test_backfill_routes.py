@@ -60,10 +60,10 @@ def test_its_runs_are_in_the_history(ask, span):
 @pytest.mark.parametrize(
     ("change", "code", "field"),
     [
-        ({"from": text(NOW)}, "invalid-backfill", "from"),
-        ({"until": text(NOW + HOUR)}, "invalid-backfill", "until"),
-        ({"from": text(NOW - 20_000 * HOUR)}, "invalid-backfill", "from"),
-        ({"from": "yesterday"}, "invalid-time", "from"),
+        ({"from": text(NOW)}, "invalid-argument", "from"),
+        ({"until": text(NOW + HOUR)}, "invalid-argument", "until"),
+        ({"from": text(NOW - 20_000 * HOUR)}, "invalid-argument", "from"),
+        ({"from": "yesterday"}, "invalid-argument", "from"),
         ({"at_once": 0}, "invalid-request", "at_once"),
         ({"at_once": 101}, "invalid-request", "at_once"),
         ({"order": "first"}, "invalid-request", "order"),

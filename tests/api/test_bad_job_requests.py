@@ -14,7 +14,7 @@ BODIES = {
         "/billing-nightly/pause",
         {"until": "2026-01-01T00:00:00Z"},
         422,
-        "invalid-time",
+        "invalid-argument",
         "has passed",
     ),
     "pause until nothing": (
@@ -22,7 +22,7 @@ BODIES = {
         "/billing-nightly/pause",
         {"until": "soon"},
         422,
-        "invalid-time",
+        "invalid-argument",
         "ISO 8601",
     ),
     "pause until a local time": (
@@ -30,7 +30,7 @@ BODIES = {
         "/billing-nightly/pause",
         {"until": "2027-01-01T00:00"},
         422,
-        "invalid-time",
+        "invalid-argument",
         "no offset",
     ),
     "pause until the year 1": (
@@ -38,7 +38,7 @@ BODIES = {
         "/billing-nightly/pause",
         {"until": "0001-01-01T00:00:00+23:59"},
         422,
-        "invalid-time",
+        "invalid-argument",
         "1970 to 2199",
     ),
     "pause another cadence": (
@@ -160,7 +160,7 @@ BODIES = {
         "/report",
         {"type": "remark", "payload": {}},
         422,
-        "invalid-identifier",
+        "invalid-argument",
         "kebab-case",
     ),
 }
@@ -186,9 +186,9 @@ QUERIES = [
     ("", {"cursor": "third acme-report"}, 422, "invalid-cursor", "start again"),
     ("", {"status": "failed"}, 422, "invalid-request", "known are limit, cursor"),
     ("/billing-hourly/runs", {"status": "done"}, 422, "invalid-request", "status must be"),
-    ("/billing-hourly/runs", {"from": "noon"}, 422, "invalid-time", "ISO 8601"),
+    ("/billing-hourly/runs", {"from": "noon"}, 422, "invalid-argument", "ISO 8601"),
     ("/billing-hourly/runs", {"form": "noon"}, 422, "invalid-request", "form is not known here"),
-    ("/billing-hourly/occurrences", {"until": "2026-03-01T12:00"}, 422, "invalid-time", "no offset"),
+    ("/billing-hourly/occurrences", {"until": "2026-03-01T12:00"}, 422, "invalid-argument", "no offset"),
     ("/billing-hourly/occurrences", {"limit": "501"}, 422, "invalid-request", "limit must be less"),
     ("/preview", {}, 422, "invalid-request", "cadence is required"),
     ("/preview", {"cadence": "61 * * * *"}, 400, "invalid-cron", "use 0-59\n    61 * * * *\n    ^^"),

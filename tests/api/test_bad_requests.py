@@ -68,13 +68,13 @@ BODIES = {
     ),
     "in is enormous": (order(**{"in": 10**400}), 422, "invalid-request", "in must be"),
     "in overflows": ('{"type":"remark","payload":{},"in":1e999}', 422, "invalid-request", "in must be"),
-    "in is past 2199": (order(**{"in": 9_999_999_999}), 422, "invalid-time", "1970 to 2199"),
+    "in is past 2199": (order(**{"in": 9_999_999_999}), 422, "invalid-argument", "1970 to 2199"),
     "neither at nor in": ({"type": "remark", "payload": {}}, 422, "invalid-request", 'either "at"'),
     "both at and in": (order(at="2027-06-01T09:00:00Z"), 422, "invalid-request", 'either "at"'),
     "tz beside in": (order(tz="Europe/Paris"), 422, "invalid-request", "counts from now"),
-    "correlation id is empty": (order(correlation_id=""), 422, "invalid-identifier", "is empty"),
-    "correlation id too long": (order(correlation_id="c" * 257), 422, "invalid-identifier", "at most 256"),
-    "correlation id holds #": (order(correlation_id="a#b"), 422, "invalid-identifier", "separates"),
+    "correlation id is empty": (order(correlation_id=""), 422, "invalid-argument", "is empty"),
+    "correlation id too long": (order(correlation_id="c" * 257), 422, "invalid-argument", "at most 256"),
+    "correlation id holds #": (order(correlation_id="a#b"), 422, "invalid-argument", "separates"),
     "unknown type": (order(type="remarks"), 422, "unknown-type", "known are: apply-plan-change, remark"),
     "a type that Python could import": (order(type="os.system"), 422, "unknown-type", "no handler"),
     "a check of deadlines": (order(type="duetime-deadline"), 422, "unknown-type", "no handler"),
@@ -146,7 +146,7 @@ def test_a_time_that_names_no_instant_is_rejected(call, at, detail):
         call("schedule", body={"type": "remark", "payload": {}, "at": at}),
         call("reschedule", action_id=made["id"], body={"at": at}),
     ):
-        assert (response.status, response.code) == (422, "invalid-time")
+        assert (response.status, response.code) == (422, "invalid-argument")
         assert detail in response.json["detail"]
 
 
@@ -164,7 +164,7 @@ def test_a_time_that_names_no_instant_is_rejected(call, at, detail):
 )
 def test_a_local_time_that_its_zone_does_not_have_is_rejected(call, at, tz, detail):
     response = call("schedule", body={"type": "remark", "payload": {}, "at": at, "tz": tz})
-    assert (response.status, response.code) == (422, "invalid-time")
+    assert (response.status, response.code) == (422, "invalid-argument")
     assert detail in response.json["detail"]
 
 
@@ -182,9 +182,9 @@ def test_every_flaw_of_a_body_is_named_at_once(call):
         ({"limit": "9" * 5_000}, 422, "invalid-request", "limit must be a smaller whole number"),
         ({"cursor": "here"}, 422, "invalid-cursor", "start again without one"),
         ({"cursor": ""}, 422, "invalid-cursor", "start again without one"),
-        ({"correlation_id": ""}, 422, "invalid-identifier", "is empty"),
-        ({"correlation_id": "a#b"}, 422, "invalid-identifier", "separates"),
-        ({"correlation_id": "\ud800"}, 422, "invalid-identifier", "control character"),
+        ({"correlation_id": ""}, 422, "invalid-argument", "is empty"),
+        ({"correlation_id": "a#b"}, 422, "invalid-argument", "separates"),
+        ({"correlation_id": "\ud800"}, 422, "invalid-argument", "control character"),
         ({"corelation_id": "a"}, 422, "invalid-request", "known are ids, type, correlation_id, job"),
     ],
 )

@@ -91,7 +91,7 @@ def test_a_malformed_field_is_rejected(charges, fields, detail):
 
 def test_an_empty_error_is_rejected(charges):
     response = query(charges, error=" … ")
-    assert (response.status, response.code) == (422, "invalid-selection")
+    assert (response.status, response.code) == (422, "invalid-argument")
     assert "error is ' … '; use a text of 1 to 200 characters" in response.json["detail"]
 
 

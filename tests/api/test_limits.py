@@ -131,7 +131,7 @@ def test_a_rate_key_over_http(deployment):
     assert ask().json["rate_key"] == "ada"
     assert ask(rate_key="shared").json["rate_key"] == "shared"
     rejected = ask(rate_key="a#b")
-    assert (rejected.status, rejected.json["type"]) == (422, "urn:duetime:problem:invalid-identifier")
+    assert (rejected.status, rejected.json["type"]) == (422, "urn:duetime:problem:invalid-argument")
     rejected = ask(type="remark", payload={}, rate_key="ada")
     assert rejected.status == 422
     assert "the type declares no rate with a key" in rejected.json["detail"]

@@ -116,14 +116,14 @@ class TestQuery:
         [
             ({"status": "done"}, "invalid-request", "status.0 must be 'pending', 'retrying', 'processing'"),
             ({"status": ""}, "invalid-request", "status.0 must be"),
-            ({"due_after": "soon"}, "invalid-time", "is no ISO 8601 time"),
-            ({"due_until": "2026-03-01T12:00:00"}, "invalid-time", "has no offset"),
-            ({"created_after": "2300-01-01T00:00Z"}, "invalid-time", "1970 to 2199"),
-            ({"job": "nightly"}, "invalid-identifier", "two or more kebab-case segments"),
-            ({"type": ""}, "invalid-selection", "type '' is not a payload type"),
+            ({"due_after": "soon"}, "invalid-argument", "is no ISO 8601 time"),
+            ({"due_until": "2026-03-01T12:00:00"}, "invalid-argument", "has no offset"),
+            ({"created_after": "2300-01-01T00:00Z"}, "invalid-argument", "1970 to 2199"),
+            ({"job": "nightly"}, "invalid-argument", "two or more kebab-case segments"),
+            ({"type": ""}, "invalid-argument", "type '' is not a payload type"),
             (
                 {"due_after": "2026-03-02T00:00Z", "due_until": "2026-03-01T00:00Z"},
-                "invalid-selection",
+                "invalid-argument",
                 "due_after must lie before due_until",
             ),
             ({"dry_run": "true"}, "invalid-request", "dry_run is not known here"),
@@ -188,11 +188,11 @@ class TestCancel:
     @pytest.mark.parametrize(
         ("body", "code", "detail"),
         [
-            ({}, "invalid-selection", "name the actions to cancel"),
-            ({"dry_run": True, "limit": 5}, "invalid-selection", "name the actions to cancel"),
-            ({"correlation_id": None}, "invalid-selection", "correlation_id is None"),
-            ({"due_until": None, "type": "remark"}, "invalid-selection", "due_until is None"),
-            ({"status": "executed"}, "invalid-selection", "cancel takes pending or processing actions"),
+            ({}, "invalid-argument", "name the actions to cancel"),
+            ({"dry_run": True, "limit": 5}, "invalid-argument", "name the actions to cancel"),
+            ({"correlation_id": None}, "invalid-argument", "correlation_id is None"),
+            ({"due_until": None, "type": "remark"}, "invalid-argument", "due_until is None"),
+            ({"status": "executed"}, "invalid-argument", "cancel takes pending or processing actions"),
             ({"corelation_id": "order:7"}, "invalid-request", "corelation_id is not known here"),
             ({"type": "remark", "dry_run": "no"}, "invalid-request", "dry_run must be"),
             ({"type": "remark", "limit": 101}, "invalid-request", "limit must be less than"),
@@ -295,13 +295,13 @@ class TestRuns:
     )
     def test_a_contradiction_is_rejected(self, call, query, detail):
         response = call("query", query=query)
-        assert (response.status, response.code) == (422, "invalid-selection")
+        assert (response.status, response.code) == (422, "invalid-argument")
         assert detail in response.json["detail"]
 
     def test_without_runs_is_no_filter_of_a_change(self, call, put):
         put()
         response = call("cancel-many", body={"runs": False, "dry_run": True})
-        assert (response.status, response.code) == (422, "invalid-selection")
+        assert (response.status, response.code) == (422, "invalid-argument")
 
 
 class TestRetrying:
@@ -320,7 +320,7 @@ class TestRetrying:
         assert [item["id"] for item in done["changed"]] == [retrying]
         assert call("get", action_id=waiting).json["status"] == "pending"
         response = call("redrive-many", body={"status": "retrying"})
-        assert (response.status, response.code) == (422, "invalid-selection")
+        assert (response.status, response.code) == (422, "invalid-argument")
         assert "redrive takes failed actions; retrying ones cannot" in response.json["detail"]
 
 
@@ -356,10 +356,10 @@ class TestRedrive:
     @pytest.mark.parametrize(
         ("body", "code", "detail"),
         [
-            ({}, "invalid-selection", "name the actions to redrive"),
+            ({}, "invalid-argument", "name the actions to redrive"),
             ({"status": "failed", "in": 5, "at": "2027-01-01T00:00Z"}, "invalid-request", 'either "at"'),
             ({"status": "failed", "tz": "Europe/Paris"}, "invalid-request", "counts from now"),
-            ({"status": "pending"}, "invalid-selection", "redrive takes failed actions"),
+            ({"status": "pending"}, "invalid-argument", "redrive takes failed actions"),
         ],
     )
     def test_an_invalid_filter_is_rejected(self, call, body, code, detail):

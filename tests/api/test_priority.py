@@ -30,7 +30,7 @@ class TestWithoutTheSetting:
 
     def test_a_high_action_is_rejected_with_what_to_enable(self, call):
         response = call("schedule", body={**REMARK, "priority": "high"})
-        assert (response.status, response.code) == (422, "priority-not-enabled")
+        assert (response.status, response.code) == (422, "invalid-argument")
         assert "set high_priority=true" in response.json["detail"]
         assert response.json["errors"][0]["where"] == "priority"
         assert call("query", query={}).json["items"] == []

@@ -1,7 +1,9 @@
 """Problem responses of rejected requests and of internal errors."""
 
+import ast
 import inspect
 import logging
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from duetime.api.problems import PROBLEMS, problem_of
 from duetime.cadence import errors as cadence_errors
 from duetime.errors import BackendMisconfigured, BackendUnavailable, DuetimeError
 
+ROOT = Path(__file__).parents[2]
 SECRET = "arn:aws:dynamodb:eu-west-1:123456789012:table/duetime-actions"
 
 
@@ -70,6 +73,24 @@ def test_an_internal_error_is_logged_in_full_and_its_response_has_no_traceback(c
 )
 def test_every_error_has_its_status_and_title_in_the_table(error):
     assert error.code in PROBLEMS
+
+
+def test_every_code_that_an_error_is_raised_with_is_in_the_table():
+    """The codes are finer than the classes: they stand where an error is made."""
+    codes = set[str]()
+    for path in (ROOT / "src/duetime").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            match node:
+                case ast.Call(func=ast.Name("NotFound"), args=[ast.Constant(str(kind)), *_]):
+                    codes.add(f"{kind.replace(' ', '-')}-not-found")
+                case ast.Call(func=ast.Name("RequestError"), args=[ast.Constant(str(code)), *_]):
+                    codes.add(code)
+                case ast.Call(func=ast.Name("StateConflict"), keywords=[*_, ast.keyword("code", code)]):
+                    codes.add(ast.literal_eval(code))
+                case ast.Assign(targets=[ast.Attribute(attr="code")], value=ast.Constant(str(code))):
+                    codes.add(code)
+    assert codes > {"action-not-found", "malformed-body", "job-conflict", "type-not-hosted"}
+    assert codes <= PROBLEMS.keys()
 
 
 def test_an_unmapped_error_is_a_server_error():

@@ -107,7 +107,7 @@ def test_many_are_redriven_the_newest_first(ask, undelivered_inputs, undelivered
 def test_a_missing_input_is_not_found(ask, undelivered_inputs, unknown):
     for method, path in (("GET", f"/{unknown}"), ("POST", f"/{unknown}/redrive")):
         response = ask(method, path, body=None)
-        assert (response.status, response.code) == (404, "undelivered-not-found")
+        assert (response.status, response.code) == (404, "undelivered-input-not-found")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from duetime.actions.batches import Batches, OpenBatch
 from duetime.asynchronous.suspension import run, wait_for
 from duetime.aws.notes import publish
 from duetime.clock import PAUSES, SystemClock
-from duetime.errors import ActionNotFound, IdempotencyConflict, TenantRequired, TypeNotHosted
+from duetime.errors import InvalidArgument, KeyConflict, NotFound, UnknownType
 from duetime.jobs.async_jobs import AsyncJobs
 from duetime.jobs.jobs import Jobs
 from duetime.model.manifest import Manifest
@@ -106,15 +106,15 @@ def test_errors_are_those_of_the_scheduler(dynamodb, monkeypatch):
         await scheduler.schedule(Remind(order="o-1"), at=SOON, idempotency_key="once")
         await scheduler.schedule(Remind(order="o-2"), at=SOON, idempotency_key="once")
 
-    with pytest.raises(IdempotencyConflict):
+    with pytest.raises(KeyConflict):
         using(conflict)
-    with pytest.raises(ActionNotFound):
+    with pytest.raises(NotFound):
         using(lambda scheduler: scheduler.get("missing"))
     publish(dynamodb, "duetime-jobs", Manifest("default", {"refund": 1}))
-    with pytest.raises(TypeNotHosted):
+    with pytest.raises(UnknownType):
         using(lambda scheduler: scheduler.schedule(Remind(order="o-1"), at=SOON))
     monkeypatch.setenv("DUETIME_TENANTS", "acme globex")
-    with pytest.raises(TenantRequired):
+    with pytest.raises(InvalidArgument):
         AsyncScheduler.from_env()
 
 

@@ -22,7 +22,7 @@ Ref = tuple[str, str]
 Call = Mapping[str, Any]
 
 CONFIRMS = frozenset({"True", "Claimed", "Renewed", "SETTLED", "Applied"})
-WITHOUT_EFFECT = frozenset({"CommitRejected", "IdempotencyConflict"})
+WITHOUT_EFFECT = frozenset({"CommitRejected", "KeyConflict"})
 """Errors that state that nothing was written."""
 
 

@@ -57,7 +57,7 @@ def test_a_cancel_is_shown_to_the_party(run, token):
 @pytest.mark.parametrize(
     ("written", "says"),
     [
-        (["complete", "nonsense"], "no hand-over has this token"),
+        (["complete", "nonsense"], "no hand-over with this token"),
         (["complete", "nonsense", "--result", "{"], "is no JSON"),
         (["fail", "nonsense"], "--reason"),
         (["heartbeat", "nonsense", "--note", "half"], "pass progress too, a number from 0 to 1"),

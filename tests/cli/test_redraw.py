@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from duetime.cli import main
-from duetime.cli.failures import CommandFailed
 from duetime.cli.output import keep_drawing
 from duetime.cli.tables import coloured, table
+from duetime.errors import OperationFailed
 from duetime.testing import TurnedClock
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -66,7 +66,7 @@ def test_a_drawing_is_cropped_to_the_height_of_the_terminal(capsys, monkeypatch)
 
 
 def test_a_failure_during_the_watch_is_drawn_and_the_watch_continues(capsys):
-    results = iter([None, CommandFailed("no answer"), None])
+    results = iter([None, OperationFailed("no answer"), None])
 
     def draw():
         if (failure := next(results)) is not None:
@@ -84,9 +84,9 @@ def test_a_failure_during_the_watch_is_drawn_and_the_watch_continues(capsys):
 
 def test_a_failure_of_the_first_drawing_ends_the_watch():
     def draw():
-        raise CommandFailed("no answer")
+        raise OperationFailed("no answer")
 
-    with pytest.raises(CommandFailed):
+    with pytest.raises(OperationFailed):
         keep_drawing(draw, ShortWatch(1))
 
 

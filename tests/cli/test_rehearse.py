@@ -9,8 +9,9 @@ from moto.server import ThreadedMotoServer
 
 from duetime.cli import main
 from duetime.cli.rehearse import _instructions
-from duetime.rehearsal.emulator import NotStarted, free_port
-from duetime.rehearsal.rehearse import CdkApp, RehearsalFailed
+from duetime.errors import OperationFailed
+from duetime.rehearsal.emulator import free_port
+from duetime.rehearsal.rehearse import CdkApp
 
 ENDPOINT = "http://127.0.0.1:4566"
 OUTPUTS = {"ActionsTable": "duetime-actions", "JobsTable": "duetime-jobs"}
@@ -87,33 +88,33 @@ def test_cdk_does_not_warn_of_nodes_age(project):
 
 def test_a_directory_without_an_app_is_rejected(project):
     (project / "cdk.json").unlink()
-    with pytest.raises(RehearsalFailed, match=r'has no cdk.json: .* --cdk-app "python app.py"'):
+    with pytest.raises(OperationFailed, match=r'has no cdk.json: .* --cdk-app "python app.py"'):
         deploy(project)
 
 
 def test_an_app_without_a_scheduler_is_rejected(project):
     (project / "outputs").write_text(json.dumps({"Other": {"X": "y"}}))
-    with pytest.raises(RehearsalFailed, match=r"none of the deployed stacks \(Other\) has the construct"):
+    with pytest.raises(OperationFailed, match=r"none of the deployed stacks \(Other\) has the construct"):
         deploy(project)
 
 
 def test_a_failure_of_cdk_is_reported_with_its_status(project):
     (project / "status").write_text("3")
-    with pytest.raises(RehearsalFailed, match="`cdk bootstrap` failed with status 3"):
+    with pytest.raises(OperationFailed, match="`cdk bootstrap` failed with status 3"):
         deploy(project)
 
 
 def test_without_cdk_the_command_that_installs_it_is_named(project, monkeypatch):
     (project / "node_modules/.bin/cdk").unlink()
     monkeypatch.setenv("PATH", str(project))
-    with pytest.raises(RehearsalFailed, match="npm install aws-cdk@2"):
+    with pytest.raises(OperationFailed, match="npm install aws-cdk@2"):
         deploy(project)
 
 
 def test_without_node_its_installation_is_named(project, monkeypatch):
     monkeypatch.setenv("PATH", str(project))
     with pytest.raises(
-        RehearsalFailed, match=r"Node is missing, which runs .*/cdk: install Node 22 or later"
+        OperationFailed, match=r"Node is missing, which runs .*/cdk: install Node 22 or later"
     ):
         deploy(project)
 
@@ -123,7 +124,7 @@ def test_a_taken_port_is_reported(capsys):
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        with pytest.raises(NotStarted, match=f"port {port} cannot be used"):
+        with pytest.raises(OperationFailed, match=f"port {port} cannot be used"):
             free_port(port)
         assert main(["deployment", "rehearse", "--port", str(port)]) == 1
     assert f"port {port} cannot be used" in capsys.readouterr().err

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from duetime.errors import JobNotFound
+from duetime.errors import NotFound
 from tests.console.browser import signed_in
 from tests.console.jobs_of_acme import LOST, ONCE, WEEKLY, failed, opened, part
 from tests.console.jobs_of_acme import job as job  # noqa: PLC0414 - fixtures
@@ -135,7 +135,7 @@ def test_a_member_sees_no_job_of_another_tenant_or_from_code(reader_of, cloud, n
     page = reader.go(f"#/jobs/{name}")
     expect(page.get_by_text("It is not there")).to_be_visible()
     expect(page.get_by_role("button", name="Run now")).to_have_count(0)
-    with pytest.raises(JobNotFound):
+    with pytest.raises(NotFound):
         cloud.scheduler(tenant_id="globex").jobs.get(LOST)
 
 

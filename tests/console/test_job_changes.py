@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from duetime.errors import JobNotFound
+from duetime.errors import NotFound
 from tests.console.browser import signed_in
 from tests.console.jobs_of_acme import DAILY, LOST, WEEKLY, opened, part, undo
 from tests.console.jobs_of_acme import job as job  # noqa: PLC0414 - fixtures
@@ -124,7 +124,7 @@ def test_a_registration_is_removed_after_a_confirmation_that_explains_it(reader,
     assert flaws_in_either_scheme(reader) == []
     dialog.get_by_role("button", name="Unregister").click()
     expect(page.get_by_text(f"{job} is unregistered. Its history is kept.")).to_be_visible()
-    with pytest.raises(JobNotFound):
+    with pytest.raises(NotFound):
         jobs.get(job)
     expect(page.get_by_text("The job was removed", exact=True)).to_be_visible()
     expect(part(page, "Runs").get_by_label("Status")).to_be_visible()

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from duetime.aws import undelivered_ports
 from duetime.aws.messages import to_json
 from duetime.clock import SystemClock
-from duetime.errors import UndeliveredNotFound
+from duetime.errors import NotFound
 from duetime.local import LocalCloud, LocalOptions
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import UndeliveredKind, undelivered_id
@@ -78,7 +78,7 @@ def redrive(page, kind, source):
 def is_gone(cloud, thing):
     try:
         cloud.scheduler().undelivered.get(thing.id)
-    except UndeliveredNotFound:
+    except NotFound:
         return True
     return False
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from types import MethodType
 
-from duetime.errors import IdempotencyConflict
+from duetime.errors import KeyConflict
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef, Status
@@ -121,7 +121,7 @@ class Undiscerning(MemoryStore):
     def put_once(self, action, terms):
         try:
             return super().put_once(action, terms)
-        except IdempotencyConflict as conflict:
+        except KeyConflict as conflict:
             return self.get(replace(action, id=conflict.action_id).ref)
 
 

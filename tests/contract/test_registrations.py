@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.errors import JobNameTaken
+from duetime.errors import StateConflict
 from duetime.ids import TenantId
 from duetime.jobs.jobs import Jobs
 from duetime.jobs.register import Registration
@@ -48,7 +48,7 @@ def test_a_key_is_one_registration_until_its_time_has_passed(jobs_of, clock):
     clock.wait_until(NOON + HOUR - SECOND)
     assert mine.register(REPORT).revision == first.revision
     clock.wait_until(NOON + HOUR)
-    with pytest.raises(JobNameTaken):
+    with pytest.raises(StateConflict):
         mine.register(REPORT)
 
 
@@ -59,7 +59,7 @@ def test_each_tenant_has_its_own_keys(jobs_of, clock):
     theirs.register(REPORT)
     clock.wait_until(NOON + HOUR)
     assert theirs.register(REPORT).registered_at == NOON + HOUR / 2
-    with pytest.raises(JobNameTaken):
+    with pytest.raises(StateConflict):
         mine.register(REPORT)
 
 

@@ -22,7 +22,7 @@ from duetime.aws.backends import AwsBackends
 from duetime.aws.deployed import DeployedTables
 from duetime.aws.item_kinds import OF_SYSTEM, OF_TENANTS, OTHER, is_classified, kind_of
 from duetime.aws.tables import ACTIONS, FORMAT, JOBS, create_table_request
-from duetime.errors import BackendUnavailable, InvalidIdentifier
+from duetime.errors import BackendUnavailable, InvalidArgument, OperationFailed
 from duetime.ids import SYSTEM_TENANT, new_action_id
 from duetime.jobs.register import Registration
 from duetime.model.audit import AuditKind, AuditTarget
@@ -38,7 +38,7 @@ from duetime.model.work_pause import PauseScope, WorkPause
 from duetime.ports.jobs import JobPorts
 from duetime.ports.wakeups import Delivery
 from duetime.tenant_data.erase import Erase
-from duetime.tenant_data.export import Export, UnfitDirectory
+from duetime.tenant_data.export import Export
 from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.assembly import Steps
 from duetime.wakeups.due_messages import message_of
@@ -357,7 +357,7 @@ def test_a_running_action_is_left_and_erased_when_it_has_ended(tenants):
 
 
 def test_the_system_is_no_tenant_to_erase(deployment):
-    with pytest.raises(InvalidIdentifier):
+    with pytest.raises(InvalidArgument):
         Erase(deployment.settings, deployment.clock, "system", by="ada", reason="x")
 
 
@@ -399,7 +399,7 @@ def test_an_interrupted_export_goes_on_and_has_each_item_once(tenants, tmp_path,
             path.read_text().splitlines()
         )
     assert report.items == complete.items
-    with pytest.raises(UnfitDirectory, match="a finished export of the tenant acme"):
+    with pytest.raises(OperationFailed, match="a finished export of the tenant acme"):
         Export(tenants.settings, tenants.clock, ACME, tmp_path / "acme", by="ada")()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from duetime import App, Order, Payload, RetryPolicy, Run, Scheduler, Status
-from duetime.errors import ActionConflict, BackendUnavailable
+from duetime.errors import BackendUnavailable, StateConflict
 
 SEED, CHANCE = 20270601, 0.06
 EFFECTS = "effects"
@@ -73,7 +73,7 @@ class Ordered:
         action_id = self.one(name, LATER)
         try:
             insisted(lambda: self.scheduler.cancel(action_id))
-        except ActionConflict:  # a cancel before this one was made, and its answers were lost
+        except StateConflict:  # a cancel before this one was made, and its answers were lost
             assert insisted(lambda: self.scheduler.get(action_id)).status is Status.CANCELLED
 
     def _is_there(self, order: Order) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from boto3.dynamodb.conditions import Attr
 
 from duetime import Order, Payload, Scheduler, Status
-from duetime.errors import TypeNotHosted
+from duetime.errors import UnknownType
 from duetime.model.built_in import CANARY
 from duetime.rehearsal.emulator import LOG
 from tests.e2e.conftest import POISON
@@ -104,7 +104,7 @@ def test_an_unreadable_message_is_stored_as_undelivered(bench):
 
 
 def test_a_type_that_no_worker_hosts_is_rejected_with_the_hosted_ones(bench):
-    with pytest.raises(TypeNotHosted, match="did you mean 'run-errand'"):
+    with pytest.raises(UnknownType, match="did you mean 'run-errand'"):
         bench.scheduler.schedule(NobodysErrand(), at=timedelta(seconds=1))
 
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.aws.messages import UnreadableMessage, from_json, to_json
-from duetime.errors import InvalidIdentifier
+from duetime.aws.messages import from_json, to_json
+from duetime.errors import InvalidArgument, UnreadableMessage
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.model.new_action import MOST_SLOTS, checked_concurrency_key
@@ -50,12 +50,12 @@ def test_action_without_key_has_no_limit():
 @pytest.mark.parametrize("limit", [0, -1, 101, True, False, "2", 1.5, None, 10**9])
 @pytest.mark.parametrize("key", ["customer:42", None])
 def test_invalid_limit_is_rejected_with_allowed_range(key, limit):
-    with pytest.raises(InvalidIdentifier, match=r"concurrency_limit .* must be a whole number from 1 to 100"):
+    with pytest.raises(InvalidArgument, match=r"concurrency_limit .* must be a whole number from 1 to 100"):
         checked_concurrency_key(key, limit)
 
 
 def test_limit_without_key_is_rejected():
-    with pytest.raises(InvalidIdentifier, match="limits no key; pass concurrency_key as well"):
+    with pytest.raises(InvalidArgument, match="limits no key; pass concurrency_key as well"):
         checked_concurrency_key(None, 2)
 
 
@@ -72,7 +72,7 @@ def test_limit_without_key_is_rejected():
     ],
 )
 def test_invalid_key_is_rejected_with_reason(key, problem):
-    with pytest.raises(InvalidIdentifier, match=f"concurrency_key .*{problem}"):
+    with pytest.raises(InvalidArgument, match=f"concurrency_key .*{problem}"):
         checked_concurrency_key(key, 1)
 
 

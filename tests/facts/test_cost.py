@@ -15,7 +15,8 @@ from duetime.cdk.steps import ARM_MEMORY_SHARE, DISPATCH_MEMORY_SHARE
 from duetime.cost import quantities, units
 from duetime.cost.estimate import estimate
 from duetime.cost.quantities import worker_calls
-from duetime.cost.workload import InvalidWorkload, Volume, Workload
+from duetime.cost.workload import Volume, Workload
+from duetime.errors import InvalidArgument
 from duetime.model.new_action import IN_ROW_LIMIT
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.wakeups.arm import MOST_TIMERS, PERIOD
@@ -405,12 +406,12 @@ def test_logs_stored_half_as_long_cost_half():
     ],
 )
 def test_an_invalid_workload_is_rejected(given, message):
-    with pytest.raises(InvalidWorkload, match=re.escape(message)):
+    with pytest.raises(InvalidArgument, match=re.escape(message)):
         Workload(**given)
 
 
 def test_every_problem_is_named_at_once():
-    with pytest.raises(InvalidWorkload) as rejected:
+    with pytest.raises(InvalidArgument) as rejected:
         Workload(far_share=2, jobs=-1)
     assert len(rejected.value.problems) == 2
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime import ids
-from duetime.errors import InvalidIdentifier
+from duetime.errors import InvalidArgument
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123_000, tzinfo=UTC)
 
@@ -62,7 +62,7 @@ def test_tenant_may_be_any_short_printable_name(name):
     ],
 )
 def test_tenant_that_cannot_be_part_of_key_is_rejected(name, problem):
-    with pytest.raises(InvalidIdentifier, match=problem):
+    with pytest.raises(InvalidArgument, match=problem):
         ids.tenant(name)
 
 
@@ -73,7 +73,7 @@ def test_correlation_id_is_stored_unchanged(name):
 
 @pytest.mark.parametrize("name", ["", "x" * 257, "a#b", "\x00", "tab\tbed", 42])
 def test_correlation_id_that_cannot_be_part_of_key_is_rejected(name):
-    with pytest.raises(InvalidIdentifier, match="correlation_id"):
+    with pytest.raises(InvalidArgument, match="correlation_id"):
         ids.correlation_id(name)
 
 
@@ -84,7 +84,7 @@ def test_idempotency_key_is_stored_unchanged(key):
 
 @pytest.mark.parametrize("key", ["", "x" * 129, "a#b", "\x00", "line\nbreak", " x", 42])
 def test_idempotency_key_that_cannot_be_part_of_key_is_rejected(key):
-    with pytest.raises(InvalidIdentifier, match="idempotency_key"):
+    with pytest.raises(InvalidArgument, match="idempotency_key"):
         ids.idempotency_key(key)
 
 
@@ -92,7 +92,7 @@ def test_idempotency_key_that_cannot_be_part_of_key_is_rejected(key):
 def test_text_is_accepted_unchanged_or_rejected_with_reason(text):
     try:
         assert ids.correlation_id(text) == text
-    except InvalidIdentifier as error:
+    except InvalidArgument as error:
         assert error.problem  # noqa: PT017 - either outcome is right
 
 
@@ -189,5 +189,5 @@ def test_job_name_has_two_or_more_segments(name):
     "name", ["billing", "Billing-x", "1a-b", "a--b", "a-b-", "a_b-c", "a-b\n", "a-" + "x" * 63]
 )
 def test_job_name_of_another_form_is_rejected(name):
-    with pytest.raises(InvalidIdentifier, match="job"):
+    with pytest.raises(InvalidArgument, match="job"):
         ids.job_name(name)

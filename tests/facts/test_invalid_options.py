@@ -6,14 +6,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Fatal, Payload, Retry, RetryPolicy, every, exponential
-from duetime.errors import (
-    ActionConflict,
-    DeclarationError,
-    InvalidIdentifier,
-    InvalidPayload,
-    InvalidTime,
-    SettingsError,
-)
+from duetime.errors import DeclarationError, InvalidArgument, InvalidPayload, SettingsError, StateConflict
 from duetime.jobs.register import Registration
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
@@ -143,7 +136,7 @@ def test_a_misspelt_option_of_a_call_is_rejected_in_the_name_of_the_call(cloud, 
 @pytest.mark.parametrize("options", [{"debounce_key": "k"}, {"after": "batch:import"}])
 def test_a_debounce_key_and_predecessors_are_rejected_in_a_transaction(cloud, options):
     [name] = options
-    with pytest.raises(InvalidIdentifier, match=f"{name} .*is not possible in a transaction of your own"):
+    with pytest.raises(InvalidArgument, match=f"{name} .*is not possible in a transaction of your own"):
         cloud.scheduler.transact_items(Greet(), at=timedelta(hours=1), **options)
 
 
@@ -184,7 +177,7 @@ def test_control_character_in_identifier_is_rejected(cloud, field, name):
     message = "holds a control character, or white space at an end; use printable characters only"
     names = {"tenant_id": "acme", "actor": "anna", field: name}
     keys = {name: names[name] for name in names if name not in {"tenant_id", "actor"}}
-    with pytest.raises(InvalidIdentifier, match=message) as rejected:
+    with pytest.raises(InvalidArgument, match=message) as rejected:
         cloud.scheduler_for(names["tenant_id"], names["actor"]).schedule(Greet(), at=DAY, **keys)
     assert str(rejected.value).startswith(field)
     assert all(action.job for action in cloud.actions())
@@ -192,13 +185,13 @@ def test_control_character_in_identifier_is_rejected(cloud, field, name):
 
 @pytest.mark.parametrize("ttl", [NAN, 60, "1d", timedelta(0), -DAY, 91 * DAY, timedelta.max])
 def test_invalid_time_to_live_of_key_is_rejected(cloud, ttl):
-    with pytest.raises(InvalidTime, match=r"allowed is a timedelta of 0:01:00 to 30 days"):
+    with pytest.raises(InvalidArgument, match=r"allowed is a timedelta of 0:01:00 to 30 days"):
         cloud.scheduler.schedule(Greet(), at=DAY, idempotency_key="k", idempotency_ttl=ttl)
 
 
 @pytest.mark.parametrize("at", [NAN, INF, 5, "tomorrow", None])
 def test_value_that_is_no_due_time_is_rejected(cloud, at):
-    with pytest.raises(InvalidTime, match="is neither a datetime nor a timedelta"):
+    with pytest.raises(InvalidArgument, match="is neither a datetime nor a timedelta"):
         cloud.scheduler.schedule(Greet(), at=at)
 
 
@@ -239,7 +232,7 @@ def test_redrive_of_unfailed_action_is_rejected(cloud, name):
     action = cloud.scheduler.schedule(Greet(name=name), at=timedelta(0) if name == "anna" else DAY)
     cloud.advance(minutes=1)
     before = cloud.scheduler.get(action.id)
-    with pytest.raises(ActionConflict, match=f"it is {before.status.value}, and only a failed one can be"):
+    with pytest.raises(StateConflict, match=f"it is {before.status.value}, and only a failed one can be"):
         cloud.scheduler.redrive(action.id)
     assert cloud.scheduler.get(action.id) == before
 

@@ -6,7 +6,8 @@ from shutil import copy
 
 import pytest
 
-from duetime.notifications.mail import LanguageRejected, languages, templates, words
+from duetime.errors import DeclarationError
+from duetime.notifications.mail import languages, templates, words
 from tests.facts.mails import FAILED, Page, received_mail
 
 
@@ -97,14 +98,14 @@ class TestLanguages:
         assert written in english
         without_fallback = re.sub("^fallback = .*\n", "", english, flags=re.MULTILINE)
         directory = with_german(without_fallback.replace(written, instead, 1))
-        with pytest.raises(LanguageRejected) as rejected:
+        with pytest.raises(DeclarationError) as rejected:
             templates("", directory)
         assert str(rejected.value).startswith("de.toml: ")
         assert problem in str(rejected.value)
 
     def test_only_english_has_a_fallback_line(self, with_german):
         directory = with_german((words.DIRECTORY / "en.toml").read_text())
-        with pytest.raises(LanguageRejected, match=r"de\.toml: layout\.fallback is not a word of mails"):
+        with pytest.raises(DeclarationError, match=r"de\.toml: layout\.fallback is not a word of mails"):
             received_mail(FAILED, "de", directory=directory)
 
     def test_long_subject_is_truncated(self, with_german):
@@ -116,7 +117,7 @@ class TestLanguages:
 
     def test_file_name_is_language(self, tmp_path):
         with pytest.raises(
-            LanguageRejected, match=r"^german\.toml: is not named for a language; name it as in de\.toml"
+            DeclarationError, match=r"^german\.toml: is not named for a language; name it as in de\.toml"
         ):
             words.read(Path(copy(words.DIRECTORY / "fr.toml", tmp_path / "german.toml")))
 

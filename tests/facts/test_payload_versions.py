@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pydantic import ConfigDict
 
 from duetime import App, Payload
-from duetime.aws.messages import UnreadableMessage, from_json, to_json
-from duetime.errors import MESSAGE_LIMIT, DeclarationError, InvalidPayload
+from duetime.aws.messages import from_json, to_json
+from duetime.errors import MESSAGE_LIMIT, DeclarationError, InvalidPayload, UnreadableMessage
 from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
 from duetime_contract.wakes import message
 

@@ -7,8 +7,9 @@ from importlib import resources
 import pytest
 
 from duetime.cost.estimate import estimate
-from duetime.cost.prices import InvalidPrices, Price, prices_at
+from duetime.cost.prices import Price, prices_at
 from duetime.cost.workload import ARCHITECTURES, Workload
+from duetime.errors import InvalidArgument
 from tests.facts.workloads import PRICES, priced
 
 
@@ -88,10 +89,10 @@ def test_a_file_replaces_the_price_list_of_the_package(tmp_path):
 )
 def test_an_invalid_list_is_rejected(tmp_path, was, becomes, message):
     file = own(tmp_path, usual_text().replace(was, becomes, 1))
-    with pytest.raises(InvalidPrices, match=re.escape(message)):
+    with pytest.raises(InvalidArgument, match=re.escape(message)):
         prices_at(file)
 
 
 def test_a_missing_file_is_rejected(tmp_path):
-    with pytest.raises(InvalidPrices, match=r"nowhere\.toml: No such file"):
+    with pytest.raises(InvalidArgument, match=r"nowhere\.toml: No such file"):
         prices_at(tmp_path / "nowhere.toml")

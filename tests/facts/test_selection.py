@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from duetime import Payload
-from duetime.errors import InvalidIdentifier, InvalidSelection, InvalidTime
+from duetime.errors import InvalidArgument
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.model.selection import Selection
@@ -138,20 +138,20 @@ def test_all_filters_must_match():
     ],
 )
 def test_contradictory_filters_are_rejected_with_reason(filters, shown):
-    with pytest.raises(InvalidSelection) as rejected:
+    with pytest.raises(InvalidArgument) as rejected:
         selection_of(**filters)
     assert shown in str(rejected.value)
 
 
 @pytest.mark.parametrize("filters", [{"correlation_id": ""}, {"correlation_id": "a#b"}, {"job": "nightly"}])
 def test_names_that_cannot_be_part_of_key_are_rejected(filters):
-    with pytest.raises(InvalidIdentifier):
+    with pytest.raises(InvalidArgument):
         selection_of(**filters)
 
 
 @pytest.mark.parametrize("bound", [datetime(2030, 6, 1), timedelta(days=-40_000), "2030-06-01T12:00:00Z"])
 def test_invalid_bounds_are_rejected(bound):
-    with pytest.raises(InvalidTime):
+    with pytest.raises(InvalidArgument):
         selection_of(due_after=bound)
 
 
@@ -178,5 +178,5 @@ class TestIds:
             (rows[0], "ids is the text "),
             (["order:17"], "ids has 'order:17', which is no action's id"),
         ):
-            with pytest.raises(InvalidSelection, match=reported):
+            with pytest.raises(InvalidArgument, match=reported):
                 selection_of(ids=ids)

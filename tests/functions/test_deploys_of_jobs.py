@@ -7,7 +7,7 @@ import boto3
 import pytest
 
 from duetime.aws import clients
-from duetime.errors import JobNotFound
+from duetime.errors import NotFound
 from duetime.model.job import Definition
 from duetime.model.manifest import PLAIN_LIMIT, Manifest, packed, unpacked
 from duetime.settings import Settings
@@ -105,7 +105,7 @@ def test_a_rejected_definition_fails_the_deploy_with_its_reason(deploy, jobs):
     answer = deploy("Create", **manifest_of(job(cadence="daily 27:00")))
     assert answer["Status"] == "FAILED"
     assert "27:00" in answer["Reason"]
-    with pytest.raises(JobNotFound):
+    with pytest.raises(NotFound):
         jobs.get("nightly-cleanup")
 
 

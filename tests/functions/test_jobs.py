@@ -9,8 +9,7 @@ import pytest
 
 from duetime import Scheduler
 from duetime.aws import clients
-from duetime.aws.messages import UnreadableMessage
-from duetime.errors import BackendUnavailable
+from duetime.errors import BackendUnavailable, UnreadableMessage
 from duetime.model.action import Status
 from duetime.model.manifest import packed
 from duetime.settings import Settings

@@ -8,7 +8,7 @@ import pytest
 from duetime import Scheduler
 from duetime.aws.damaged_rows import to_message
 from duetime.aws.keys import row_key
-from duetime.errors import BackendMisconfigured, UndeliveredNotFound
+from duetime.errors import BackendMisconfigured, NotFound
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import BODY_LIMIT, UndeliveredKind
 from duetime.ports.actions import DamagedItem, DamagedRow
@@ -94,7 +94,7 @@ def test_a_redrive_sends_the_wake_and_removes_the_entry(handle_undelivered, sche
     (entry,) = operator.list()
     assert operator.redrive(entry) == NO_FAILURES
     assert [(message["id"], message["delay"]) for message in queued()] == [(action.id, 0)]
-    with pytest.raises(UndeliveredNotFound):
+    with pytest.raises(NotFound):
         operator.get(entry.id)
 
 

@@ -7,11 +7,12 @@ from shutil import copytree, ignore_patterns
 import pytest
 
 from duetime.cdk.bundle import Bundle, entry_points
-from duetime.cdk.handlers import Handlers, HandlersRejected
-from duetime.cdk.install import InstallTarget, NotInstalled, install
+from duetime.cdk.handlers import Handlers
+from duetime.cdk.install import InstallTarget, install
 from duetime.cdk.requirements import LAMBDA_HAS, Requirements
 from duetime.cdk.targets import APP as TARGET_APP
 from duetime.cdk.targets import target_handlers
+from duetime.errors import DeclarationError, OperationFailed
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack
 
 HERE = InstallTarget(platform.machine(), f"{sys.version_info.major}.{sys.version_info.minor}")
@@ -182,7 +183,7 @@ def test_handlers_requirements_are_bundled_beside_duetimes_own(tmp_path):
 
 def test_handlers_named_like_a_library_are_rejected(tmp_path):
     (tmp_path / "pydantic.py").write_text("app = None\n")
-    with pytest.raises(HandlersRejected, match="a bundled library has the name 'pydantic' too"):
+    with pytest.raises(DeclarationError, match="a bundled library has the name 'pydantic' too"):
         Bundle(HERE, (Handlers(app="pydantic:app", source=tmp_path),)).make(tmp_path / "made")
 
 
@@ -205,7 +206,7 @@ def test_a_version_that_the_handlers_name_is_not_pinned_by_duetime(tmp_path):
 
 
 def test_a_library_missing_from_all_indexes_raises_the_installers_message(tmp_path):
-    with pytest.raises(NotInstalled, match="no-such-library-at-all"):
+    with pytest.raises(OperationFailed, match="no-such-library-at-all"):
         install(Requirements(("no-such-library-at-all==1.0",)), tmp_path, HERE)
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from duetime.cdk import Deployment
-from duetime.cdk.console import ConsoleNotBuilt
 from duetime.environment import ConsoleEnvironment
+from duetime.errors import OperationFailed
 from duetime.settings import Settings
 from tests.infra.synthesis import Synthesised, made_with, stack, text
 
@@ -76,7 +76,7 @@ def test_responses_of_both_apis_are_compressed(synthesised):
 
 
 def test_a_page_that_is_not_built_fails_the_synthesis_with_each_remedy(tmp_path):
-    with pytest.raises(ConsoleNotBuilt) as failed:
+    with pytest.raises(OperationFailed) as failed:
         stack(is_bundled=True, console_page=tmp_path)
     for part in (str(tmp_path), "`make setup`", "the wheel", "Deployment(console=False)"):
         assert part in str(failed.value)

@@ -10,7 +10,7 @@ from aws_cdk import aws_iam as iam
 
 from duetime.cdk import Duetime
 from duetime.cdk.rights import UNDELIVERED
-from duetime.errors import InvalidIdentifier, SettingsError
+from duetime.errors import InvalidArgument, SettingsError
 from duetime.ports.undelivered import UNDELIVERED as KIND
 from duetime.settings import Settings
 from tests.infra.rights import actions, allowed
@@ -135,7 +135,7 @@ def made():
 @pytest.mark.parametrize("grant", GRANTS)
 @pytest.mark.parametrize("tenant", ["*", "a#b", "", "a?c", "system"])
 def test_a_grant_rejects_a_tenant_that_would_widen_it(made, grant, tenant):
-    with pytest.raises(InvalidIdentifier):
+    with pytest.raises(InvalidArgument):
         grant(*made(), tenants=[tenant])
 
 

@@ -2,8 +2,8 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.cdk.handlers import Handlers, HandlersRejected
-from duetime.cdk.requirements import RequirementsMissing
+from duetime.cdk.handlers import Handlers
+from duetime.errors import DeclarationError
 
 PING_AND_PROBE = {"ping": 3, "duetime-probe": 1}
 LIMIT = timedelta(minutes=10)
@@ -57,43 +57,43 @@ def test_output_of_an_apps_import_does_no_harm(handlers):
 )
 def test_a_failing_module_is_rejected_with_its_own_traceback(handlers, code, problem):
     with pytest.raises(
-        HandlersRejected, match=rf"(?s)app is 'mine:app', and importing it fails:.*Traceback.*{problem}"
+        DeclarationError, match=rf"(?s)app is 'mine:app', and importing it fails:.*Traceback.*{problem}"
     ):
         handlers(code).manifest(at_most=LIMIT)
 
 
 def test_a_module_of_the_deploying_program_is_not_taken_for_one_of_the_bundle(handlers):
-    with pytest.raises(HandlersRejected, match="No module named 'worker'"):
+    with pytest.raises(DeclarationError, match="No module named 'worker'"):
         handlers("import worker\n" + good()).manifest(at_most=LIMIT)
 
 
 def test_a_missing_module_is_rejected_by_name(tmp_path):
-    with pytest.raises(HandlersRejected, match=r"app is 'mine.sub:app'; allowed is module:name, .* in .*"):
+    with pytest.raises(DeclarationError, match=r"app is 'mine.sub:app'; allowed is module:name, .* in .*"):
         Handlers(app="mine.sub:app", source=tmp_path).manifest(at_most=LIMIT)
 
 
 @pytest.mark.parametrize("app", ["", ":app", ".mine:app"])
 def test_a_text_that_names_no_module_is_rejected(tmp_path, app):
-    with pytest.raises(HandlersRejected, match="allowed is module:name"):
+    with pytest.raises(DeclarationError, match="allowed is module:name"):
         Handlers(app=app, source=tmp_path).manifest(at_most=LIMIT)
 
 
 def test_an_app_of_another_worker_is_rejected(handlers):
     with pytest.raises(
-        HandlersRejected, match=r"App\(worker='reports'\), but the stack assigns it to the worker 'default'"
+        DeclarationError, match=r"App\(worker='reports'\), but the stack assigns it to the worker 'default'"
     ):
         handlers(good('worker="reports"')).manifest(at_most=LIMIT)
 
 
 def test_a_handler_with_a_longer_timeout_than_its_worker_is_rejected(handlers):
     with pytest.raises(
-        HandlersRejected, match=r"worker_timeout is 60 s, but mine.ping has a time-out of 61 s"
+        DeclarationError, match=r"worker_timeout is 60 s, but mine.ping has a time-out of 61 s"
     ):
         handlers(good(seconds=61)).manifest(at_most=timedelta(minutes=1))
 
 
 def test_a_missing_requirements_file_is_rejected(handlers, tmp_path):
-    with pytest.raises(RequirementsMissing, match="allowed is a requirements file"):
+    with pytest.raises(DeclarationError, match="allowed is a requirements file"):
         handlers(good(), requirements=tmp_path / "none.txt").manifest(at_most=LIMIT)
 
 

@@ -4,8 +4,7 @@ import pytest
 
 from duetime.cdk import Handlers
 from duetime.cdk.bundle import Bundle
-from duetime.cdk.handlers import HandlersRejected
-from duetime.cdk.install import NotInstalled
+from duetime.errors import DeclarationError, OperationFailed
 from tests.infra.synthesis import BILLING, ROOT, synth
 from tests.infra.test_bundles import HERE, imported
 from tests.infra.test_bundles import what_lambda_has as what_lambda_has  # noqa: PLC0414 - a fixture
@@ -38,7 +37,7 @@ def test_workers_of_one_package_are_bundled_once(tmp_path):
 def test_two_packages_of_one_name_cannot_serve_one_api(tmp_path):
     (tmp_path / "examples.py").write_text("app = None\n")
     other = Handlers(app="examples:app", worker="others", source=tmp_path)
-    with pytest.raises(HandlersRejected, match="the name 'examples' too"):
+    with pytest.raises(DeclarationError, match="the name 'examples' too"):
         Bundle(HERE, (BILLING, other), has_api=True).make(tmp_path / "made")
 
 
@@ -49,5 +48,5 @@ def test_contradictory_requirements_are_rejected_with_the_installers_message(tmp
         file = tmp_path / f"{number}.txt"
         file.write_text(pin)
         workers.append(Handlers(app=f"mine{number}:app", source=tmp_path, requirements=file))
-    with pytest.raises(NotInstalled, match="six"):
+    with pytest.raises(OperationFailed, match="six"):
         Bundle(HERE, tuple(workers), has_api=True).make(tmp_path / "made")

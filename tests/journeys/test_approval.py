@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from duetime.model.hand_over import HandOverEnded
+from duetime.errors import HandOverEnded
 from duetime.testing import Faults, SimulatedCloud
 from examples.approval import Bank, BankInMemory, Refunds, app
 

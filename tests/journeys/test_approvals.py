@@ -7,9 +7,8 @@ import pytest
 
 from duetime import App, Payload, RetryPolicy, Run, Status, manual
 from duetime.actions.why import WhySources, why
-from duetime.errors import ActionConflict, ActionNotFound
+from duetime.errors import HandOverEnded, InvalidArgument, NotFound, StateConflict
 from duetime.model.expiry import NO_EXPIRY
-from duetime.model.hand_over import HandOverEnded, InvalidHandOver
 from duetime.model.notification import NotificationKind, of_event
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, fake_run
@@ -172,7 +171,7 @@ def test_no_token_ends_an_approval(desk):
         desk.scheduler.heartbeat,
         lambda token: desk.scheduler.fail(token, "no"),
     ):
-        with pytest.raises(InvalidHandOver, match=r"waits for an approval, which no token ends; call"):
+        with pytest.raises(InvalidArgument, match=r"waits for an approval, which no token ends; call"):
             end(desk.tokens[0])
     assert desk.row(action) == row
 
@@ -180,16 +179,16 @@ def test_no_token_ends_an_approval(desk):
 def test_only_what_waits_for_an_approval_can_be_decided(desk):
     action = desk.scheduler.schedule(Pay(), at=HOUR)
     for decide in (desk.scheduler.approve, desk.scheduler.reject):
-        with pytest.raises(ActionConflict, match="one that waits for an approval"):
+        with pytest.raises(StateConflict, match="one that waits for an approval"):
             decide(action.id, reason="why")
-        with pytest.raises(ActionNotFound):
+        with pytest.raises(NotFound):
             decide("019ca945-0a00-7506-9e45-2137f8357eff", reason="why")
     assert desk.row(action.id).status is Status.PENDING
 
 
 def test_another_tenant_finds_no_approval(desk):
     action = desk.requested()
-    with pytest.raises(ActionNotFound):
+    with pytest.raises(NotFound):
         desk.cloud.scheduler_for("bolt", "clerk").approve(action)
     assert desk.row(action).awaits_approval
 
@@ -213,7 +212,7 @@ def test_a_hand_over_that_needs_no_approval_cannot_be_approved_after_one_that_di
         None,
         None,
     )
-    with pytest.raises(ActionConflict):
+    with pytest.raises(StateConflict):
         cloud.scheduler.approve(action.id)
     cloud.close()
 
@@ -261,7 +260,7 @@ def test_the_run_of_a_job_can_wait_for_an_approval(desk):
 )
 def test_a_bad_approval_is_refused(made, problem):
     given = {"question": QUESTION, "timeout": HOUR, **made}
-    with pytest.raises(InvalidHandOver, match=problem):
+    with pytest.raises(InvalidArgument, match=problem):
         fake_run().await_approval(given.pop("question"), **given)
 
 
@@ -269,10 +268,10 @@ def test_a_bad_approval_is_refused(made, problem):
 def test_a_bad_reason_changes_nothing(desk, reason):
     action = desk.requested()
     row = desk.row(action)
-    with pytest.raises(InvalidHandOver, match="allowed are 1 to 500 printable characters"):
+    with pytest.raises(InvalidArgument, match="allowed are 1 to 500 printable characters"):
         desk.manager.reject(action, reason=reason)
     if reason.strip():
-        with pytest.raises(InvalidHandOver, match="an approval needs none"):
+        with pytest.raises(InvalidArgument, match="an approval needs none"):
             desk.manager.approve(action, reason=reason)
     assert desk.row(action) == row
 

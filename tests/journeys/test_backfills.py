@@ -6,15 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from duetime import App, Fatal, Registration, RetryPolicy, Run, daily, every, interval, on_event
-from duetime.errors import (
-    BackendUnavailable,
-    BackfillConflict,
-    BackfillNotFound,
-    InvalidBackfill,
-    JobConflict,
-    JobNotFound,
-    UnknownType,
-)
+from duetime.errors import BackendUnavailable, InvalidArgument, NotFound, StateConflict, UnknownType
 from duetime.ids import PLANNER, new_action_id
 from duetime.model.action import Status, Trigger
 from duetime.model.backfill import MOST_TIMES, BackfillState
@@ -226,7 +218,7 @@ class TestABackfill:
             ("acme", "acme-press", MIDNIGHT - 20 * MINUTE, True),
             ("acme", "acme-press", MIDNIGHT - 10 * MINUTE, True),
         ]
-        with pytest.raises(JobNotFound):
+        with pytest.raises(NotFound):
             cloud.scheduler_for("globex").jobs.backfills("acme-press")
 
     def test_in_explain_is_an_entry_beside_the_time(self):
@@ -329,17 +321,17 @@ class TestAnOperator:
         backfill = begin(recorded)
         recorded.cloud.advance(minutes=1)
         for change in ("pause", "resume", "cancel"):
-            with pytest.raises(BackfillConflict, match=f"cannot {change} backfill {backfill.id} of job"):
+            with pytest.raises(StateConflict, match=f"cannot {change} backfill {backfill.id} of job"):
                 getattr(recorded.cloud.jobs, f"{change}_backfill")(NAME, backfill.id)
-        with pytest.raises(BackfillNotFound, match="no unfinished backfill"):
+        with pytest.raises(NotFound, match="no unfinished backfill"):
             recorded.cloud.jobs.pause_backfill(NAME)
-        with pytest.raises(BackfillNotFound, match="no backfill 'nonesuch'"):
+        with pytest.raises(NotFound, match="no backfill 'nonesuch'"):
             recorded.cloud.jobs.get_backfill(NAME, "nonesuch")
 
     def test_names_one_of_several(self, recorded):
         recorded.cloud.jobs.pause_backfill(NAME, begin(recorded, at_once=1).id)
         other = begin(recorded, MIDNIGHT - 3 * HOUR, MIDNIGHT - HOUR, at_once=1)
-        with pytest.raises(BackfillConflict, match="it has 2 of them"):
+        with pytest.raises(StateConflict, match="it has 2 of them"):
             recorded.cloud.jobs.cancel_backfill(NAME)
         assert recorded.cloud.jobs.cancel_backfill(NAME, other.id).state is BackfillState.CANCELLED
 
@@ -379,7 +371,7 @@ class TestAnOperator:
 
 
 class TestBadInput:
-    def wrong(self, recorded, message, error=InvalidBackfill, **given):
+    def wrong(self, recorded, message, error=InvalidArgument, **given):
         options = {"start": MIDNIGHT - HOUR, "until": MIDNIGHT} | given
         with pytest.raises(error, match=message):
             begin(recorded, **options)
@@ -401,22 +393,22 @@ class TestBadInput:
         self.wrong(recorded, "at_once .* is out of range; 1 to 100 are allowed", at_once=at_once)
 
     def test_of_an_order(self, recorded):
-        self.wrong(recorded, "order first is unknown; use oldest or newest", order="first")
+        self.wrong(recorded, "order 'first' is unknown; use oldest or newest", order="first")
 
     def test_of_a_paused_job(self, recorded):
         recorded.cloud.jobs.pause(NAME)
-        self.wrong(recorded, "it is paused; resume it first", JobConflict)
+        self.wrong(recorded, "it is paused; resume it first", StateConflict)
 
     def test_of_a_removed_job(self, recorded):
         recorded.cloud.deploy(App())
-        self.wrong(recorded, "code no longer declares it", JobConflict)
+        self.wrong(recorded, "code no longer declares it", StateConflict)
 
     def test_of_a_job_without_times(self):
         recorded = RecordedJob(on_event("shop", "Sold"))
-        self.wrong(recorded, "it has no nominal times", JobConflict)
+        self.wrong(recorded, "it has no nominal times", StateConflict)
 
     def test_of_the_systems_own_job(self, recorded):
-        with pytest.raises(JobConflict, match="the clock runs it"):
+        with pytest.raises(StateConflict, match="the clock runs it"):
             recorded.cloud.jobs.backfill("duetime-sweep", MIDNIGHT - HOUR, MIDNIGHT)
 
     def test_of_a_job_whose_handler_is_gone(self):
@@ -434,7 +426,7 @@ class TestBadInput:
 
     def test_of_an_overlap(self, recorded):
         first = begin(recorded, at_once=1)
-        with pytest.raises(BackfillConflict, match=f"backfill {first.id} of simulation is running, and has"):
+        with pytest.raises(StateConflict, match=f"backfill {first.id} of simulation is running, and has"):
             begin(recorded, MIDNIGHT - 2 * HOUR, MIDNIGHT - 30 * MINUTE)
         beside = begin(recorded, MIDNIGHT - 2 * HOUR, MIDNIGHT - HOUR)
         recorded.cloud.advance(minutes=9)

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Fatal, Payload, Run, every
-from duetime.errors import InvalidCursor, InvalidSelection, InvalidTime, JobNotFound
+from duetime.errors import InvalidArgument, InvalidCursor, NotFound
 from duetime.model.action import Status
 from duetime.scheduler import Scheduler
 from duetime.testing import SimulatedCloud
@@ -179,7 +179,7 @@ class TestCancelMany:
     )
     def test_with_invalid_filters_is_rejected(self, store, filters, reported):
         waiting = store.schedule(Ship())
-        with pytest.raises(InvalidSelection) as refused:
+        with pytest.raises(InvalidArgument) as refused:
             store.scheduler.cancel_many(**filters)
         assert reported in str(refused.value)
         assert store.is_now([waiting]) == ["pending"]
@@ -225,7 +225,7 @@ class TestRedriveMany:
         lost = store.schedule(Bill(), at=MINUTE)
         store.cloud.advance(minutes=2)
         nine = (MIDNIGHT + 9 * HOUR).replace(tzinfo=None)
-        with pytest.raises(InvalidTime):
+        with pytest.raises(InvalidArgument):
             store.scheduler.redrive_many(type=Bill, at=nine)
         store.scheduler.redrive_many(type=Bill, at=nine, tz="Europe/Paris")
         assert store.scheduler.get(lost.id).due_at == MIDNIGHT + 8 * HOUR
@@ -238,7 +238,7 @@ class TestRedriveMany:
         assert globex.get(theirs.id).status is Status.FAILED
 
     def test_of_actions_that_have_not_failed_is_rejected(self, store):
-        with pytest.raises(InvalidSelection, match="redrive takes failed actions; pending ones cannot"):
+        with pytest.raises(InvalidArgument, match="redrive takes failed actions; pending ones cannot"):
             store.scheduler.redrive_many(status="pending", correlation_id=ORDER)
 
 
@@ -295,7 +295,7 @@ class TestRunsOfJobs:
         alone = store.tenant_alone()
         assert [entry.id for entry in alone.list(status="failed")] == [lost.id]
         assert ids_of(alone.redrive_many(status="failed").changed) == {lost.id}
-        with pytest.raises(JobNotFound):
+        with pytest.raises(NotFound):
             alone.cancel_many(job="store-close")
 
 

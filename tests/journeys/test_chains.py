@@ -8,13 +8,7 @@ import pytest
 
 from duetime import App, Fatal, Payload, Run
 from duetime.actions.order import Order
-from duetime.errors import (
-    ActionConflict,
-    ActionNotFound,
-    BackendUnavailable,
-    BatchNotFound,
-    InvalidIdentifier,
-)
+from duetime.errors import BackendUnavailable, InvalidArgument, NotFound, StateConflict
 from duetime.ids import new_action_id
 from duetime.model.action import SkipReason, Status
 from duetime.model.action_events import of_action
@@ -197,7 +191,7 @@ def test_a_repeat_under_an_idempotency_key_returns_the_held_action(cloud, schedu
 def test_a_held_action_can_be_cancelled_and_not_rescheduled(cloud, scheduler, ran):
     a = scheduler.schedule(Step(name="a"), at=HOUR)
     b = scheduler.schedule(Step(name="b"), at=NOW, after=a)
-    with pytest.raises(ActionConflict, match="it is held, and only one that does not wait for others"):
+    with pytest.raises(StateConflict, match="it is held, and only one that does not wait for others"):
         scheduler.reschedule(b.id, HOUR)
     assert scheduler.cancel(b.id).status is Status.CANCELLED
     cloud.advance(minutes=61)
@@ -209,9 +203,9 @@ def test_unknown_and_foreign_predecessors_are_rejected(cloud, scheduler):
     foreign = cloud.scheduler_for("bolt").schedule(Step(name="x"), at=HOUR)
     cloud.scheduler_for("bolt").batch("theirs").open()
     for one in (unknown, foreign.id):
-        with pytest.raises(ActionNotFound, match=one):
+        with pytest.raises(NotFound, match=one):
             scheduler.schedule(Step(name="b"), at=NOW, after=[one])
-    with pytest.raises(BatchNotFound, match="theirs"):
+    with pytest.raises(NotFound, match="theirs"):
         scheduler.schedule(Step(name="b"), at=NOW, after="batch:theirs")
     assert not [row for row in cloud.actions() if row.after]
 
@@ -230,7 +224,7 @@ def test_no_cycle_is_possible(cloud, scheduler):
         None,
     )
     own = new_action_id(cloud.now, lambda size: b"\1" * size)
-    with pytest.raises(ActionNotFound):
+    with pytest.raises(NotFound):
         fixed.schedule(Step(name="self"), at=NOW, after=own)
     b = scheduler.schedule(Step(name="b"), at=NOW, after=a)
     rows = {row.id: row for row in cloud.actions()}
@@ -258,7 +252,7 @@ def test_no_cycle_is_possible(cloud, scheduler):
     ],
 )
 def test_wrong_rules_are_rejected(scheduler, rules, message):
-    with pytest.raises(InvalidIdentifier, match=message):
+    with pytest.raises(InvalidArgument, match=message):
         scheduler.schedule(Step(name="b"), at=NOW, **rules)
 
 
@@ -266,7 +260,7 @@ def test_an_action_has_a_bounded_number_of_followers(scheduler):
     a = scheduler.schedule(Step(name="a"), at=HOUR)
     for _ in range(50):
         scheduler.schedule(Step(name="b"), at=NOW, after=a)
-    with pytest.raises(InvalidIdentifier, match="has 50 actions that wait for it; at most 50"):
+    with pytest.raises(InvalidArgument, match="has 50 actions that wait for it; at most 50"):
         scheduler.schedule(Step(name="b"), at=NOW, after=a)
 
 

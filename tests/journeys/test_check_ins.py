@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from duetime import App, Status, check_ins
-from duetime.errors import InvalidTime
+from duetime.errors import InvalidArgument
 from duetime.model.metric import Metric
 from duetime.testing import SimulatedCloud
 from tests.journeys.conftest import NOON
@@ -72,7 +72,7 @@ def test_another_deadline_replaces_the_first(cloud):
 
 @pytest.mark.parametrize("within", [timedelta(seconds=59), timedelta(days=367), 60, None])
 def test_another_deadline_is_rejected(within):
-    with pytest.raises(InvalidTime, match="allowed is a timedelta from 0:01:00 to 366 days"):
+    with pytest.raises(InvalidArgument, match="allowed is a timedelta from 0:01:00 to 366 days"):
         check_ins.check_in("backup", within=within)
 
 

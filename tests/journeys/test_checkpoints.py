@@ -19,7 +19,7 @@ from duetime import (
     Status,
     every,
 )
-from duetime.errors import AlreadyCommitted, InvalidCheckpoint
+from duetime.errors import InvalidArgument, StateConflict
 from duetime.memory.store import MemoryStore
 from duetime.model import outcome
 from duetime.model.action import Ending
@@ -295,7 +295,7 @@ def test_each_run_of_a_batch_continues_on_its_own(raises_itself):
 )
 def test_a_bad_checkpoint_is_rejected_where_it_is_stored(value, problem):
     run = fake_run(last_checkpoint={"done": 1})
-    with pytest.raises(InvalidCheckpoint, match=problem):
+    with pytest.raises(InvalidArgument, match=problem):
         run.checkpoint(value)
     assert run.last_checkpoint == {"done": 1}
 
@@ -308,7 +308,7 @@ def test_a_run_that_has_committed_stores_no_checkpoint():
         run.commit([])
         try:
             run.checkpoint(1)
-        except AlreadyCommitted as error:
+        except StateConflict as error:
             raised.append(error)
         raise Continue
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime import ids
-from duetime.errors import JobConflict, JobNotFound
+from duetime.errors import NotFound, StateConflict
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId
 from duetime.jobs.explain import Explain
 from duetime.jobs.jobs import Jobs
@@ -214,7 +214,7 @@ def test_rows_are_read_in_pages_and_a_window_page_by_page():
 
 
 def test_an_unknown_job_cannot_be_explained():
-    with pytest.raises(JobNotFound):
+    with pytest.raises(NotFound):
         Explain(backends())(REF, NOON, NOON + HOUR)
 
 
@@ -226,12 +226,12 @@ def pause(world, name=""):
 
 def resume(world):
     for name in world.store.get(REF).pauses:
-        with suppress(JobConflict):  # the cadence is none of this version's
+        with suppress(StateConflict):  # the cadence is none of this version's
             world.jobs.resume(NAME, cadence=name or None)
 
 
 def skip(world):
-    with suppress(JobConflict):  # dropped, or nothing more is planned
+    with suppress(StateConflict):  # dropped, or nothing more is planned
         world.jobs.skip_next(NAME)
 
 

@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from duetime import App, Fatal, Retry, RetryPolicy, Run, Status, daily, manual
-from duetime.errors import AlreadyCommitted, BackendUnavailable, CommitRejected, InvalidCommit
+from duetime.errors import BackendUnavailable, CommitRejected, InvalidArgument, StateConflict
 from duetime.model.action import Ending
 from duetime.model.run import MOST_ENTRIES, RunCancelled
 from duetime.telemetry.run_log import LOST
@@ -53,7 +53,7 @@ def test_exceptions_after_a_commit_are_only_logged(error, caplog):
 def test_a_second_commit_of_a_run_is_an_error_and_writes_nothing():
     def handle(run):
         run.commit([BOOKED])
-        with pytest.raises(AlreadyCommitted, match="commit all that belongs together at once"):
+        with pytest.raises(StateConflict, match="commit all that belongs together at once"):
             run.commit([BOOKED])
 
     booking = BookingApp(handle)
@@ -150,7 +150,7 @@ def test_a_jobs_run_that_commits_frees_the_lock_and_is_counted(overlap):
 )
 def test_an_invalid_list_of_entries_is_rejected_before_any_write(entries):
     run = fake_run()
-    with pytest.raises(InvalidCommit):
+    with pytest.raises(InvalidArgument):
         run.commit(entries)
     run.commit([BOOKED] * MOST_ENTRIES)
     assert len(run.committed) == MOST_ENTRIES
@@ -161,7 +161,7 @@ def test_a_fake_run_records_commits_and_may_reject_them():
     assert run.committed is None
     run.commit(entry for entry in [BOOKED])
     assert run.committed == (BOOKED,)
-    with pytest.raises(AlreadyCommitted):
+    with pytest.raises(StateConflict):
         run.commit([])
     refusing = fake_run(on_commit=lambda _entries: _raise(REFUSED))
     with pytest.raises(CommitRejected):

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from duetime import App, Order, Payload, Retry, RetryPolicy, Run, Status
-from duetime.errors import InvalidIdentifier
+from duetime.errors import InvalidArgument
 from duetime.model import slots
 from duetime.model.slots import SlotMove
 from duetime.settings import Settings
@@ -376,6 +376,6 @@ def test_many_are_scheduled_with_their_keys(syncs):
     [{"concurrency_key": ""}, {"concurrency_key": KEY, "concurrency_limit": 0}, {"concurrency_limit": 2}],
 )
 def test_an_invalid_key_or_limit_schedules_nothing(syncs, arguments):
-    with pytest.raises(InvalidIdentifier):
+    with pytest.raises(InvalidArgument):
         syncs.cloud.scheduler.schedule(Sync(name="a"), at=NOW, **arguments)
     assert syncs.cloud.actions() == ()

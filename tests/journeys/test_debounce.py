@@ -5,14 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Order, Payload, Retry, RetryPolicy, Run, Status
-from duetime.errors import (
-    DebounceConflict,
-    DeclarationError,
-    InvalidIdentifier,
-    InvalidPayload,
-    InvalidTime,
-    PayloadTooLarge,
-)
+from duetime.errors import DeclarationError, InvalidArgument, InvalidPayload, KeyConflict
 from duetime.model.metric import Metric
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
@@ -156,7 +149,7 @@ def test_a_merge_that_fails_rejects_the_call_and_changes_nothing(library):
 
 def test_merged_payloads_have_a_limit(library):
     library.call(payload=Collect(names=["x" * 300_000]))
-    with pytest.raises(PayloadTooLarge):
+    with pytest.raises(InvalidPayload):
         library.call(payload=Collect(names=["y" * 300_000]))
 
 
@@ -193,7 +186,7 @@ def test_in_bulk_each_call_counts(library):
 
 def test_one_key_is_of_one_type_and_one_tenant(library):
     first = library.call("first")
-    with pytest.raises(DebounceConflict, match=f"pending action {first.id} of type 'reindex'"):
+    with pytest.raises(KeyConflict, match=f"action {first.id}, which has the type 'reindex'"):
         library.call(payload=Collect(names=[]))
     theirs = library.cloud.scheduler_for("globex").schedule(Collect(names=[]), **KEYED)
     assert theirs.id != first.id
@@ -203,12 +196,12 @@ def test_one_key_is_of_one_type_and_one_tenant(library):
 @pytest.mark.parametrize(
     ("given", "error", "text"),
     [
-        ({"at_most_after": 29 * SECOND}, InvalidTime, "before the first due time"),
-        ({"at_most_after": -MINUTE}, InvalidTime, "no timedelta above 0"),
-        ({"at_most_after": 600}, InvalidTime, "no timedelta above 0"),
-        ({"debounce_key": None}, InvalidTime, "pass debounce_key as well"),
-        ({"debounce_key": "a#b"}, InvalidIdentifier, "'#'"),
-        ({"idempotency_key": "order-17"}, InvalidIdentifier, "pass one of them"),
+        ({"at_most_after": 29 * SECOND}, InvalidArgument, "before the first due time"),
+        ({"at_most_after": -MINUTE}, InvalidArgument, "no timedelta above 0"),
+        ({"at_most_after": 600}, InvalidArgument, "no timedelta above 0"),
+        ({"debounce_key": None}, InvalidArgument, "pass debounce_key as well"),
+        ({"debounce_key": "a#b"}, InvalidArgument, "'#'"),
+        ({"idempotency_key": "order-17"}, InvalidArgument, "pass one of them"),
     ],
     ids=str,
 )

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Order, Payload, Retry, RetryPolicy, Run, Status, instant
-from duetime.errors import DeclarationError, InvalidTime
+from duetime.errors import DeclarationError, InvalidArgument
 from duetime.model.metric import Metric
 from duetime.testing import SimulatedCloud, WorkerDied
 from tests.journeys.conftest import NOON
@@ -156,7 +156,7 @@ def test_a_redriven_action_has_no_expiry_of_its_own_and_its_types_counts_anew():
 def test_a_rescheduled_action_keeps_its_expiry_or_gets_another(offers):
     action = offers.schedule(expires_at=NOON + HOUR)
     assert offers.scheduler.reschedule(action.id, 2 * MINUTE).expires_at == NOON + HOUR
-    with pytest.raises(InvalidTime, match="is not after the due time"):
+    with pytest.raises(InvalidArgument, match="is not after the due time"):
         offers.scheduler.reschedule(action.id, HOUR)
     later = offers.scheduler.reschedule(action.id, HOUR, expires_after=MINUTE)
     assert later.expires_at == NOON + HOUR + MINUTE
@@ -177,7 +177,7 @@ def test_a_rescheduled_action_keeps_its_expiry_or_gets_another(offers):
     ],
 )
 def test_an_expiry_before_which_no_run_could_begin_is_rejected(offers, given, problem):
-    with pytest.raises(InvalidTime, match=problem) as rejected:
+    with pytest.raises(InvalidArgument, match=problem) as rejected:
         offers.schedule(**given)
     assert rejected.value.field in given
     assert not list(offers.scheduler.list())

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import RetryPolicy, every, on_event
-from duetime.errors import InvalidSelection, InvalidTime, JobNotFound
+from duetime.errors import InvalidArgument, NotFound
 from duetime.model.action import Status
 from tests.journeys.recorded_job import DAY, MIDNIGHT, MINUTE, RecordedJob
 
@@ -74,10 +74,10 @@ class TestTheHistory:
     @pytest.mark.parametrize(
         ("options", "refusal"),
         [
-            ({"status": "done"}, InvalidSelection),
-            ({"status": []}, InvalidSelection),
-            ({"nominal_after": MIDNIGHT, "nominal_until": MIDNIGHT}, InvalidSelection),
-            ({"nominal_after": MIDNIGHT.replace(tzinfo=None)}, InvalidTime),
+            ({"status": "done"}, InvalidArgument),
+            ({"status": []}, InvalidArgument),
+            ({"nominal_after": MIDNIGHT, "nominal_until": MIDNIGHT}, InvalidArgument),
+            ({"nominal_after": MIDNIGHT.replace(tzinfo=None)}, InvalidArgument),
         ],
     )
     def test_with_invalid_values_is_rejected(self, recorded, options, refusal):
@@ -99,7 +99,7 @@ class TestTheHistory:
         assert seen == ["manual", "event", "cadence"]
 
     def test_of_a_missing_job_is_rejected(self, recorded):
-        with pytest.raises(JobNotFound):
+        with pytest.raises(NotFound):
             recorded.cloud.jobs.history("no-such-job")
 
 

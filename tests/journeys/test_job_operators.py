@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Payload, RetryPolicy, Run, daily, every
-from duetime.errors import ActionConflict, ActionNotFound, DeclarationError, JobConflict, JobNotFound
+from duetime.errors import DeclarationError, NotFound, StateConflict
 from duetime.model.action import Status
 from duetime.scheduler import Scheduler
 from duetime.testing import SimulatedCloud
@@ -45,7 +45,7 @@ class TestATrigger:
         refused = []
 
         def trigger_meanwhile(run):
-            with pytest.raises(JobConflict) as conflict:
+            with pytest.raises(StateConflict) as conflict:
                 recorded.cloud.jobs.trigger(recorded.name)
             refused.append(str(conflict.value))
 
@@ -174,13 +174,13 @@ class TestSkippingTheNext:
 
     def test_under_a_pause_without_end_fails_with_a_remedy(self, recorded):
         recorded.cloud.jobs.pause(recorded.name)
-        with pytest.raises(JobConflict, match="resume it first"):
+        with pytest.raises(StateConflict, match="resume it first"):
             recorded.cloud.jobs.skip_next(recorded.name)
 
     def test_without_a_planned_run_is_rejected(self, recorded):
-        with pytest.raises(JobConflict, match="it has no next run"):
+        with pytest.raises(StateConflict, match="it has no next run"):
             RecordedJob().cloud.jobs.skip_next("press-print")
-        with pytest.raises(JobConflict, match="no cadence"):
+        with pytest.raises(StateConflict, match="no cadence"):
             recorded.cloud.jobs.skip_next(recorded.name, cadence="Daily_09_00")
 
 
@@ -226,7 +226,7 @@ class TestARunByItsId:
         recorded.cloud.advance(minutes=30)
         assert [ran_at for _, _, ran_at in recorded.runs] == at(25, 30)
         assert scheduler.get(first).cancelled_by == "simulation"
-        with pytest.raises(ActionConflict):
+        with pytest.raises(StateConflict):
             scheduler.cancel(second)
 
     def test_that_failed_is_driven_again(self):
@@ -253,8 +253,8 @@ class TestARunByItsId:
         ran = recorded.rows[0].id
         assert recorded.cloud.scheduler.get(ran).status is Status.EXECUTED
         for call in (blind.get, blind.cancel, blind.redrive):
-            with pytest.raises(ActionNotFound):
+            with pytest.raises(NotFound):
                 call(ran)
-        with pytest.raises(JobNotFound):
+        with pytest.raises(NotFound):
             blind.jobs.get(recorded.name)
         assert list(blind.jobs.list()) == []

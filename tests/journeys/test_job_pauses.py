@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import RetryPolicy, daily, every
-from duetime.errors import InvalidTime, JobConflict, JobNotFound
+from duetime.errors import InvalidArgument, NotFound, StateConflict
 from duetime.model.action import Status
 from tests.journeys.recorded_job import HOUR, MIDNIGHT, MINUTE, SECOND, RecordedJob, accounts, at
 
@@ -193,17 +193,18 @@ class TestAPause:
 
     @pytest.mark.parametrize("until", [-MINUTE, timedelta(0), MIDNIGHT])
     def test_with_an_end_in_the_past_is_rejected(self, recorded, until):
-        with pytest.raises(InvalidTime, match="has passed"):
+        with pytest.raises(InvalidArgument, match="has passed"):
             recorded.cloud.jobs.pause(recorded.name, until=until)
 
     def test_of_a_missing_subject_is_rejected(self, recorded):
-        with pytest.raises(JobNotFound):
+        with pytest.raises(NotFound):
             recorded.cloud.jobs.pause("no-such-job")
-        with pytest.raises(JobNotFound):
+        with pytest.raises(NotFound):
             recorded.cloud.jobs.pause("No job at all#")
         with pytest.raises(
-            JobConflict, match=r"cannot pause job press-print: it has no cadence 'Daily_09_00'; .* Every_10m"
+            StateConflict,
+            match=r"cannot pause job press-print: it has no cadence 'Daily_09_00'; .* Every_10m",
         ):
             recorded.cloud.jobs.pause(recorded.name, cadence="Daily_09_00")
-        with pytest.raises(JobConflict, match="cannot resume job press-print: it is not paused"):
+        with pytest.raises(StateConflict, match="cannot resume job press-print: it is not paused"):
             recorded.cloud.jobs.resume(recorded.name)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import pytest
 
 from duetime import App, Run, every
-from duetime.errors import BackendUnavailable, InvalidCursor, JobNotFound
+from duetime.errors import BackendUnavailable, InvalidCursor, NotFound
 from duetime.ids import SYSTEM_TENANT
 from duetime.jobs.register import Registration
 from duetime.memory.jobs import MemoryJobStore
@@ -370,7 +370,7 @@ def test_a_row_of_a_missing_job_is_skipped(recorded):
     recorded.cloud.memory.job_wakes.remove("schedule", recorded.name)
     recorded.cloud.advance(minutes=10)
     assert recorded.skipped()[0] == (MIDNIGHT + 10 * MINUTE, "disabled")
-    with pytest.raises(JobNotFound):
+    with pytest.raises(NotFound):
         recorded.cloud.jobs.history(recorded.name)
 
 

@@ -8,7 +8,7 @@ from typing import Optional
 import pytest
 
 from duetime import App, Batch, Fatal, Payload, Retry, RetryPolicy, Run
-from duetime.errors import AlreadyCommitted, CommitRejected, DeclarationError, InvalidCommit, RejectedEntry
+from duetime.errors import CommitRejected, DeclarationError, InvalidArgument, RejectedEntry, StateConflict
 from duetime.model.run import RunCancelled
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud, fake_batch, fake_run
@@ -221,7 +221,7 @@ def test_a_run_fails_once_and_only_in_its_own_batch():
     with pytest.raises(ValueError, match="the error is 'refused'; pass an exception, such as"):
         batch.fail(second, "refused")
     second.commit([])
-    with pytest.raises(AlreadyCommitted):
+    with pytest.raises(StateConflict):
         batch.fail(second, ValueError("too late"))
 
 
@@ -231,7 +231,7 @@ def test_a_failed_run_cannot_commit():
     def index(batch: Batch[Index]) -> None:
         ((_, run),) = batch.items
         batch.fail(run, Fatal("forbidden"))
-        with pytest.raises(InvalidCommit) as refused:
+        with pytest.raises(InvalidArgument) as refused:
             run.commit([])
         raised.append(str(refused.value))
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from duetime.model.notification import Channel, NotificationKind, UnreadableEvent
+from duetime.errors import UnreadableMessage
+from duetime.model.notification import Channel, NotificationKind
 from duetime.notifications.deliver import masked, plain
 from tests.journeys.notified_tenants import (
     BOTH,
@@ -120,7 +121,7 @@ def test_events_of_other_kinds_or_deployments_send_no_notification(world, messag
     ],
 )
 def test_a_message_of_another_origin_is_rejected(world, message):
-    with pytest.raises(UnreadableEvent):
+    with pytest.raises(UnreadableMessage):
         world.notify(message)
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import RetryPolicy, Status
-from duetime.errors import ActionConflict, ActionNotFound, PayloadTooLarge
+from duetime.errors import InvalidPayload, NotFound, StateConflict
 from duetime.model.new_action import PAYLOAD_LIMIT
 from duetime.scheduler import Order
 from tests.journeys.conftest import NOON, Charge, Flaky, Stubborn
@@ -134,7 +134,7 @@ def test_settled_actions_are_deleted_after_the_retention(cloud):
     cloud.advance(days=29, hours=12)
     assert cloud.scheduler.get(action.id).status is Status.EXECUTED
     cloud.advance(days=1)
-    with pytest.raises(ActionNotFound):
+    with pytest.raises(NotFound):
         cloud.scheduler.get(action.id)
 
 
@@ -145,7 +145,7 @@ def test_a_large_payload_reaches_its_handler(cloud, shop):
 
 
 def test_a_payload_too_large_for_an_item_is_rejected_with_both_sizes(cloud):
-    with pytest.raises(PayloadTooLarge, match=rf"is 500,0\d\d bytes; at most {PAYLOAD_LIMIT:,} fit"):
+    with pytest.raises(InvalidPayload, match=rf"is 500,0\d\d bytes; at most {PAYLOAD_LIMIT:,} fit"):
         cloud.scheduler.schedule(Charge(note="x" * 500_000), at=timedelta(0))
     assert cloud.actions() == ()
 
@@ -153,11 +153,11 @@ def test_a_payload_too_large_for_an_item_is_rejected_with_both_sizes(cloud):
 def test_a_settled_action_can_be_neither_cancelled_nor_rescheduled(cloud):
     action = cloud.scheduler.schedule(Charge(), at=timedelta(0))
     cloud.advance(seconds=1)
-    with pytest.raises(ActionConflict, match=r"cannot cancel action .* it is executed"):
+    with pytest.raises(StateConflict, match=r"cannot cancel action .* it is executed"):
         cloud.scheduler.cancel(action.id)
-    with pytest.raises(ActionConflict, match=r"cannot reschedule action .* only a pending one can be"):
+    with pytest.raises(StateConflict, match=r"cannot reschedule action .* only a pending one can be"):
         cloud.scheduler.reschedule(action.id, timedelta(hours=1))
-    with pytest.raises(ActionConflict, match=r"cannot redrive action .* only a failed one can be"):
+    with pytest.raises(StateConflict, match=r"cannot redrive action .* only a failed one can be"):
         cloud.scheduler.redrive(action.id)
 
 
@@ -171,7 +171,7 @@ def test_an_unknown_action_and_another_tenants_look_the_same(cloud, whose):
         cloud.scheduler.redrive,
         lambda action_id: cloud.scheduler.reschedule(action_id, timedelta(hours=1)),
     ):
-        with pytest.raises(ActionNotFound, match=f"^there is no action '{requested}'$"):
+        with pytest.raises(NotFound, match=f"^there is no action '{requested}'$"):
             call(requested)
     assert cloud.scheduler_for("globex").get(theirs.id).status is Status.PENDING
     assert len(cloud.scheduler.list()) == 0

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from duetime import every
-from duetime.errors import BackendUnavailable, InvalidTime
+from duetime.errors import BackendUnavailable, InvalidArgument
 from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.jobs.desired_wakes import base_of
 from duetime.jobs.job_versions import JobVersions
@@ -113,7 +113,7 @@ class TestMaintenance:
     def test_is_not_made_by_a_pause_that_is_rejected(self, recorded):
         recorded.outage(HOUR)
         before = recorded.job, recorded.rows
-        with pytest.raises(InvalidTime):
+        with pytest.raises(InvalidArgument):
             recorded.cloud.jobs.pause(recorded.name, until=recorded.cloud.now - MINUTE)
         assert (recorded.job, recorded.rows) == before
 

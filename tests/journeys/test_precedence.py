@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from duetime import App, Continue, RetryPolicy, Status, every
+from duetime.errors import HandOverEnded
 from duetime.jobs.register import Registration
-from duetime.model.hand_over import HandOverEnded
 from duetime.testing import SimulatedCloud
 from tests.journeys.conftest import NOON
 from tests.journeys.scripted_action import (

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Order, Payload, Retry, RetryPolicy, Run, Status
-from duetime.errors import DeclarationError, InvalidIdentifier, PriorityNotEnabled
+from duetime.errors import DeclarationError, InvalidArgument
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud
 from tests.journeys.conftest import NOON
@@ -146,9 +146,9 @@ def test_high_actions_run_after_a_deploy_that_ends_the_high_queue(open_newsroom)
 
 def test_without_the_setting_a_high_action_is_rejected_with_what_to_enable(open_newsroom):
     newsroom = open_newsroom()
-    with pytest.raises(PriorityNotEnabled, match="set high_priority=true and deploy, or declare the type"):
+    with pytest.raises(InvalidArgument, match="set high_priority=true and deploy, or declare the type"):
         newsroom.scheduler.schedule(Report(), at=MINUTE, priority="high")
-    with pytest.raises(InvalidIdentifier, match="use 'normal' or 'high'"):
+    with pytest.raises(InvalidArgument, match="use 'normal' or 'high'"):
         newsroom.scheduler.schedule(Report(), at=MINUTE, priority="urgent")
     assert newsroom.cloud.actions() == ()
 

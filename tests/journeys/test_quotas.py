@@ -10,7 +10,7 @@ from duetime._setting_fields import QUOTAS
 from duetime.actions.order import ScheduleResult
 from duetime.actions.usage_quotas import UsageQuotas
 from duetime.embedded.cloud import MemoryCloud
-from duetime.errors import BackendUnavailable, IdempotencyConflict, QuotaExceeded, SettingsError
+from duetime.errors import BackendUnavailable, KeyConflict, QuotaExceeded, SettingsError
 from duetime.ids import TenantId
 from duetime.jobs.register import Registration
 from duetime.jobs.token_buckets import TokenBuckets
@@ -99,7 +99,7 @@ def test_a_repeat_of_a_key_gets_the_first_action_at_the_quota_and_uses_nothing_o
     for _ in range(2):
         assert acme.place(order) == ScheduleResult(first, is_new=False)
         assert acme.schedule_many([order, order]) == (first, first)
-        with pytest.raises(IdempotencyConflict):
+        with pytest.raises(KeyConflict):
             acme.place(replace(order, payload=Report(text="another")))
         with pytest.raises(QuotaExceeded, match="has 4 pending, and 1 more"):
             acme.schedule_many([order, replace(order, idempotency_key="r-3")])

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from duetime import App, Batch, Order, Payload, Rate, Retry, RetryPolicy, Run, Status
-from duetime.errors import DeclarationError, InvalidIdentifier, Unsupported
+from duetime.errors import DeclarationError, InvalidArgument, Unsupported
 from duetime.jobs.trusted_reading import KnownLimits
 from duetime.model.metric import Metric
 from duetime.model.rate_limit import HIGHEST_RATE, LARGEST_BURST, RateLimit, bucket_of
@@ -200,7 +200,7 @@ def test_an_action_in_a_callers_transaction_has_its_key():
     order = Order(Mail(to="ada"), MINUTE)
     with pytest.raises(Unsupported, match="a transaction of your own needs DynamoDB"):
         mails.scheduler.transact_items(order.payload, at=MINUTE, rate_key="shared")
-    with pytest.raises(InvalidIdentifier, match="rate_key"):
+    with pytest.raises(InvalidArgument, match="rate_key"):
         mails.scheduler.transact_items(order.payload, at=MINUTE, rate_key="a#b")
 
 
@@ -397,7 +397,7 @@ def test_a_key_that_cannot_be_computed_where_it_is_scheduled_is_rejected():
 
     mails = Mails(Rate(**TEN_A_MINUTE, key=key))
     with pytest.raises(
-        InvalidIdentifier, match="'LookupError: no customer ada' was raised by the key function"
+        InvalidArgument, match="'LookupError: no customer ada' was raised by the key function"
     ):
         mails.schedule()
 
@@ -405,7 +405,7 @@ def test_a_key_that_cannot_be_computed_where_it_is_scheduled_is_rejected():
 @pytest.mark.parametrize("key", [None, 7, "", "a#b", "x" * 129])
 def test_a_key_that_is_no_text_for_a_key_is_rejected(key):
     mails = Mails(Rate(**TEN_A_MINUTE, key=lambda _mail: key))
-    with pytest.raises(InvalidIdentifier, match="rate_key"):
+    with pytest.raises(InvalidArgument, match="rate_key"):
         mails.schedule()
 
 
@@ -436,7 +436,7 @@ def test_the_worker_computes_the_key_of_a_caller_without_the_handlers():
 @pytest.mark.parametrize("rate", [None, Rate(10, "minute"), Rate(10, "minute", per_tenant=True)])
 def test_a_key_for_a_type_without_a_rate_by_key_is_rejected(rate):
     mails = Mails(rate)
-    with pytest.raises(InvalidIdentifier, match="the type declares no rate with a key"):
+    with pytest.raises(InvalidArgument, match="the type declares no rate with a key"):
         mails.schedule(rate_key="ada")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from duetime import App, Payload, every, on_event
-from duetime.errors import DeclarationError, JobConflict, JobNameTaken, JobNotFound, UnknownType
+from duetime.errors import DeclarationError, NotFound, StateConflict, UnknownType
 from duetime.ids import version_of
 from duetime.model.action import Status
 from duetime.model.job import JobRef, Origin
@@ -30,9 +30,9 @@ def test_a_job_for_a_handler_without_a_payload_is_registered_by_its_name(reporti
 
 def test_a_name_that_is_taken_is_rejected(reporting):
     reporting.register(idempotency_key="k-1")
-    with pytest.raises(JobNameTaken, match="set replace to replace it"):
+    with pytest.raises(StateConflict, match="set replace to replace it"):
         reporting.register(idempotency_key="k-2")
-    with pytest.raises(JobNameTaken, match="a job that code declares"):
+    with pytest.raises(StateConflict, match="a job that code declares"):
         reporting.register(name="office-clean", replace=True)
     assert reporting.cloud.memory.job_store.get(JobRef("acme", "office-clean")) is None
 
@@ -67,12 +67,12 @@ def test_an_unregistered_job_stops_running_and_its_history_remains(reporting):
     reporting.jobs.unregister("acme-report")
     reporting.cloud.advance(hours=1)
     assert reporting.begun() == at(10)
-    with pytest.raises(JobNotFound):
+    with pytest.raises(NotFound):
         reporting.jobs.get("acme-report")
     assert "acme-report" not in {item.name for item in reporting.jobs.list()}
     assert Status.EXECUTED in {item.status for item in reporting.jobs.history("acme-report")}
     assert not [name for _, name in reporting.cloud.memory.job_wakes.known() if "acme-report" in name]
-    with pytest.raises(JobNotFound):
+    with pytest.raises(NotFound):
         reporting.jobs.unregister("acme-report")
 
 
@@ -106,7 +106,7 @@ def test_another_tenant_sees_nothing_of_it_and_may_use_its_name(reporting):
         theirs.history,
         theirs.unregister,
     ):
-        with pytest.raises(JobNotFound):
+        with pytest.raises(NotFound):
             call("acme-report")
     reporting.register(jobs=theirs, handler=Report(size=5))
     reporting.cloud.advance(minutes=10)
@@ -166,7 +166,7 @@ def test_an_unsupported_precision_is_rejected():
             DeclarationError, match=r"acme-report.*honour minutes only; use precision='minute'"
         ):
             reporting.register(jobs=reporting.cloud.jobs, **precise)
-    with pytest.raises(JobNotFound):
+    with pytest.raises(NotFound):
         reporting.jobs.get("acme-report")
     assert reporting.register(jobs=reporting.cloud.jobs, precision="minute").definition.precision == "minute"
 
@@ -221,7 +221,7 @@ def test_a_deploy_leaves_registered_jobs_alone(reporting):
 
 
 def test_a_job_that_code_declares_is_not_unregistered(reporting):
-    with pytest.raises(JobConflict, match="code declares it; remove it from the code"):
+    with pytest.raises(StateConflict, match="code declares it; remove it from the code"):
         reporting.jobs.unregister("office-clean")
-    with pytest.raises(JobNotFound):
+    with pytest.raises(NotFound):
         reporting.jobs.unregister("no job#at all")

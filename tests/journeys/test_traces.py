@@ -9,7 +9,7 @@ from opentelemetry.trace import StatusCode
 from duetime import App, RetryPolicy, Scheduler, every
 from duetime.actions.order import Order
 from duetime.api.views import ActionView
-from duetime.errors import ActionConflict, JobNotFound
+from duetime.errors import NotFound, StateConflict
 from duetime.memory.store import MemoryStore
 from duetime.model.redaction import Redacted
 from duetime.testing import SimulatedCloud, TurnedClock
@@ -70,11 +70,11 @@ class TestWhoChangesAnAction:
     def test_in_vain_has_a_span_that_is_an_error(self, traced, cloud, name):
         action = cloud.scheduler.schedule(Charge(), at=timedelta(0))
         cloud.advance(hours=1)
-        with pytest.raises(ActionConflict):
+        with pytest.raises(StateConflict):
             getattr(cloud.scheduler, name)(action.id)
         span = traced.one(name.capitalize())
         assert span.status.status_code is StatusCode.ERROR
-        assert span.attributes["error.type"] == "ActionConflict"
+        assert span.attributes["error.type"] == "StateConflict"
 
     def test_leaves_it_in_the_trace_of_its_caller(self, traced, cloud):
         with traced.calling() as caller:
@@ -107,9 +107,9 @@ class TestAJob:
             assert span.attributes["duetime.triggered_by"] == "simulation"
 
     def test_that_is_not_there_has_a_trigger_that_is_an_error(self, traced, cloud):
-        with pytest.raises(JobNotFound):
+        with pytest.raises(NotFound):
             cloud.jobs.trigger("press-nothing")
-        assert traced.one("Trigger").attributes["error.type"] == "JobNotFound"
+        assert traced.one("Trigger").attributes["error.type"] == "NotFound"
 
     def test_that_is_due_by_its_cadence_begins_a_trace_and_is_the_systems(self, traced):
         recorded = RecordedJob(every(hours=10))

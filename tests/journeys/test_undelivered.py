@@ -3,7 +3,7 @@
 import pytest
 
 from duetime import App, Payload, Run, Scheduler
-from duetime.errors import InvalidCursor, OperatorsOnly, UndeliveredNotFound, Unsupported
+from duetime.errors import Forbidden, InvalidCursor, NotFound, Unsupported
 from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime.testing import SimulatedCloud
 from duetime_contract.specimens import EXPIRY, HOUR, NOON
@@ -42,7 +42,7 @@ def ports(cloud):
 def test_in_memory_nothing_is_undelivered(undelivered):
     assert list(undelivered.list()) == []
     assert undelivered.redrive_many() == ()
-    with pytest.raises(UndeliveredNotFound, match=r"there is no undelivered input 'u\.1'"):
+    with pytest.raises(NotFound, match=r"there is no undelivered input 'u\.1'"):
         undelivered.get("u.1")
     with app().embedded() as embedded:
         assert list(embedded.undelivered.list()) == []
@@ -82,7 +82,7 @@ def test_an_invalid_list_request_is_rejected(undelivered):
 def test_a_scheduler_limited_to_a_tenant_is_rejected(cloud, ports):
     given = {"tenant_id": "acme", "actor": "ann", "clock": cloud.clock, "settings": cloud.memory.settings}
     tenants_own = Scheduler(cloud.memory.store, undelivered=ports, sees_system=False, **given)
-    with pytest.raises(OperatorsOnly, match="for its operators only"):
+    with pytest.raises(Forbidden, match="for its operators only"):
         tenants_own.undelivered  # noqa: B018 - the look itself is refused
     bare = Scheduler(cloud.memory.store, **given)
     with pytest.raises(Unsupported, match="pass undelivered="):

@@ -8,7 +8,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from duetime.local.event_bus import LocalEventBus, UnknownTransformer, transformed
+from duetime.local.event_bus import LocalEventBus, transformed
 
 EVENT = {
     "id": "e-1",
@@ -73,7 +73,7 @@ def test_a_missing_part_is_inserted_as_nothing():
     ],
 )
 def test_a_transformer_that_aws_would_reject_is_rejected(template, paths, problem):
-    with pytest.raises(UnknownTransformer, match=problem):
+    with pytest.raises(ValueError, match=problem):
         filled(template, **paths)
 
 

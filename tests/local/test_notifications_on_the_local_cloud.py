@@ -10,11 +10,11 @@ import pytest
 from duetime import App, Fatal, Payload, Run
 from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
-from duetime.errors import SettingsError
+from duetime.errors import InvalidArgument, SettingsError
 from duetime.local import LocalCloud, LocalOptions, SchedulerQuirks
 from duetime.local.notifications import SENDER
 from duetime.model.notification import Channel, NotificationKind
-from duetime.model.preferences import InvalidPreferences, Preferences
+from duetime.model.preferences import Preferences
 from duetime.model.undelivered import UndeliveredKind
 from duetime.settings import Settings
 from tests.local.conftest import SHORT, eventually
@@ -217,5 +217,5 @@ def test_mails_of_the_users_code_are_in_the_outbox_without_an_entry(cloud):
 
 
 def test_mail_to_needs_a_mail_address():
-    with pytest.raises(InvalidPreferences, match="'unknown' is no mail address"):
+    with pytest.raises(InvalidArgument, match="'unknown' is no mail address"):
         LocalOptions(mail_to="unknown")

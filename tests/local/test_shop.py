@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from duetime import Scheduler
-from duetime.errors import JobConflict
+from duetime.errors import StateConflict
 from duetime.local import LocalCloud, LocalOptions
 from duetime.testing import SimulatedCloud
 from examples import shop
@@ -48,7 +48,7 @@ def cloud():
     with LocalCloud(shop.app, LocalOptions(mail_to="ops@acme.example")) as cloud:
         for name, runs in ((TRAFFIC, 3), (COURIER, 4)):
             for n in range(1, runs + 1):
-                with suppress(JobConflict):  # its own run is in progress, and counts too
+                with suppress(StateConflict):  # its own run is in progress, and counts too
                     cloud.scheduler().jobs.trigger(name)
                 eventually(lambda name=name, n=n: ended(cloud, name) >= n, f"run {n} of {name}")
         yield cloud

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from moto import mock_aws
 
+from duetime.errors import OperationFailed
 from duetime.local import LocalCloud, LocalOptions
-from duetime.local.emulator import AlreadyRunning
 from duetime.model.action import Status
 from tests.local.conftest import SHORT, Note, settled
 
@@ -83,7 +83,7 @@ def test_a_stop_waits_for_a_limited_time(notes, caplog):
 
 
 def test_a_second_cloud_in_one_process_is_rejected_and_the_first_keeps_running(cloud, notes):
-    with pytest.raises(AlreadyRunning):
+    with pytest.raises(OperationFailed):
         LocalCloud(notes.app).start()
     settled(cloud, cloud.scheduler().schedule(Note(text="still"), at=timedelta(0)))
     assert notes.of("still")

@@ -11,7 +11,7 @@ from moto import mock_aws
 
 from duetime.aws.store import DynamoStore
 from duetime.aws.tables import ACTIONS, create_table_request
-from duetime.errors import IdempotencyConflict
+from duetime.errors import KeyConflict
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.model.idempotency import KeyTerms
@@ -100,7 +100,7 @@ class StoreMachine(RuleBasedStateMachine):
     def _put_once(self, action, terms):
         try:
             return self.store.put_once(action, terms).ref
-        except IdempotencyConflict:
+        except KeyConflict:
             return None
 
     @rule(ref=actions)

@@ -4,7 +4,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 from duetime.actions.order import Order
-from duetime.errors import BackendUnavailable, IdempotencyConflict
+from duetime.errors import BackendUnavailable, KeyConflict
 from duetime.jobs.register import Registration
 from duetime.model.action import Status
 from tests.proof.shop import Errand, Nobody, Poison
@@ -77,7 +77,7 @@ def schedule_once(world, tenant, scheduler):
     key = keys.previous(draw) if is_former else keys.new(an_errand(draw), draw)
     for _ in range(draw.choice([1, 1, 2, 3])):
         other = an_errand(draw) if draw.random() < 0.1 else None
-        with suppress(BackendUnavailable, IdempotencyConflict):
+        with suppress(BackendUnavailable, KeyConflict):
             world.made[tenant].append(key.schedule(scheduler, soon(draw), other).id)
 
 

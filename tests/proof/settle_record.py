@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from duetime.errors import DuetimeError
+from duetime.errors import DuetimeError, HandOverEnded
 from duetime.model.action import Status
 from duetime.model.batch import BatchState
-from duetime.model.hand_over import HandOverEnded
 
 OF_RUNS = frozenset({"settle", "beat", "hand_over", "renew", "report"})
 """Writes of a run, or by its token."""

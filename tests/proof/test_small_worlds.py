@@ -33,7 +33,7 @@ def test_the_small_worlds_have_each_end_and_completions_of_both_kinds():
         statuses |= {row.status.value for row in world.store.rows()}
         answers |= set(world.record.answers)
     assert statuses == {"executed", "failed", "cancelled"}
-    assert {"Action", "Beat", "HandOverEnded", "NotHandedOver", "BackendUnavailable"} <= answers
+    assert {"Action", "Beat", "HandOverEnded", "StateConflict", "BackendUnavailable"} <= answers
 
 
 def without_recounts():

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from duetime import DuetimeError
-from duetime.errors import ActionNotFound
+from duetime.errors import NotFound
 from duetime.instant import LATEST
 from duetime.jobs.desired_wakes import wakes_of
 from duetime.jobs.occurrence_status import OccurrenceStatus
@@ -159,7 +159,7 @@ class World:
                 if job.ref.tenant_id not in {tenant, "system"}
             )
             for other in (item for name in TENANTS if name != tenant for item in self.made[name]):
-                with suppress(ActionNotFound):
+                with suppress(NotFound):
                     yield f"{tenant} finds {sees.get(other).id} of another"
 
     def missed(self):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from duetime import App, Payload, RetryPolicy, Run, Status
-from duetime.errors import BackendUnavailable, StandbyRegion
+from duetime.errors import BackendUnavailable, StateConflict
 from duetime.model.action import Ending
 from duetime.model.active_region import TRUSTED
 from duetime.model.lease import Settlement, SettleResult
@@ -67,7 +67,7 @@ def ends(scheduler, token):
 def test_the_standby_region_ends_no_hand_over_and_names_the_active_one(studio):
     before = studio.row(SECOND)
     for end in ends(studio.scheduler(SECOND), studio.tokens[0]):
-        with pytest.raises(StandbyRegion, match=f"{SECOND} stands by; call the active region, {FIRST}"):
+        with pytest.raises(StateConflict, match=f"{SECOND} stands by: call the active region, {FIRST}"):
             end()
     studio.scheduler(SECOND).cancel(studio.action.id)
     assert studio.row(SECOND).status is before.status
@@ -78,7 +78,7 @@ def test_the_standby_region_ends_no_hand_over_and_names_the_active_one(studio):
 def test_after_a_failover_the_new_region_ends_it_and_the_former_does_not(studio):
     studio.regions.fail_over()
     for end in ends(studio.scheduler(FIRST), studio.tokens[0]):
-        with pytest.raises(StandbyRegion, match=f"call the active region, {SECOND}"):
+        with pytest.raises(StateConflict, match=f"call the active region, {SECOND}"):
             end()
     assert studio.scheduler(SECOND).complete(studio.tokens[0]).status is Status.EXECUTED
     studio.regions.advance(hours=2)

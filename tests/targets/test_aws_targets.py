@@ -18,7 +18,7 @@ from duetime.errors import (
     BackendUnavailable,
     DeclarationError,
     InvalidPayload,
-    TypeNotHosted,
+    UnknownType,
 )
 from duetime.lambdas.deploy import Rollout
 from duetime.model.built_in import TARGETS
@@ -144,7 +144,7 @@ def test_an_error_that_is_waited_for_fails_the_attempt_and_the_next_one_succeeds
     stubbed_lambda.add_response("invoke", response(), expected)
     action = ended(cloud_with(FUNCTION), LambdaInvocation(function="resize", wait=True))
     assert (action.status, action.attempt) == ("executed", 2)
-    assert action.attempts[0].message == "FunctionFailed: KeyError: 'image'"
+    assert action.attempts[0].message == "TargetFailed: KeyError: 'image'"
 
 
 def test_an_attempt_at_a_missing_resource_is_final(mocked_aws):
@@ -263,7 +263,7 @@ def test_a_kind_that_no_stack_grants_is_rejected_when_it_is_scheduled(mocked_aws
     app.action(pay)
     Rollout(settings, SystemClock()).publish(app.manifest)
     scheduler = Scheduler.from_env()
-    with pytest.raises(TypeNotHosted, match=r"Grant the target in the stack: scheduler.grant_target"):
+    with pytest.raises(UnknownType, match=r"grant the target in the stack: scheduler.grant_target"):
         scheduler.schedule(SqsMessage(queue="orders", body=""), at=timedelta(0))
 
 

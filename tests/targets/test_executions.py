@@ -17,10 +17,9 @@ from duetime.aws.execution_calls import BatchCalls, DurableCalls, StateMachineCa
 from duetime.aws.messages import to_json
 from duetime.aws.target_calls import AwsTargetCalls
 from duetime.clock import SystemClock
-from duetime.errors import BackendUnavailable, DeclarationError, InvalidPayload
+from duetime.errors import BackendUnavailable, DeclarationError, InvalidPayload, StateConflict
 from duetime.lambdas.deploy import Rollout
 from duetime.lambdas.work import make_handler
-from duetime.model.hand_over import NotHandedOver
 from duetime.model.run import WorkerDied
 from duetime.targets import (
     BatchJob,
@@ -222,7 +221,7 @@ def test_an_event_before_the_hand_over_comes_again(machine):
 
     def early(arn, payload, start):
         StateMachineCalls().start(arn, payload, start)
-        with pytest.raises(NotHandedOver):
+        with pytest.raises(StateConflict):
             stack.events(reported(machine, action.id))
         seen.append(action.id)
 

@@ -5,9 +5,9 @@ from itertools import count
 
 import pytest
 
+from duetime.errors import OperationFailed
 from duetime.model.metric import Metric
 from duetime.testing import Faults
-from duetime.verify.verify import NotVerifiable
 from tests.verify.conftest import Rejected
 
 ALL = [
@@ -173,7 +173,7 @@ def test_a_rejected_request_fails_its_check_alone_and_its_reason_is_printed(depl
 )
 def test_what_cannot_be_verified_is_rejected_before_a_probe_is_scheduled(deploy, options, message):
     deployment = deploy(**options)
-    with pytest.raises(NotVerifiable, match=message):
+    with pytest.raises(OperationFailed, match=message):
         deployment.verify(notify=True)
     assert deployment.cloud.actions() == ()
 
@@ -181,7 +181,7 @@ def test_what_cannot_be_verified_is_rejected_before_a_probe_is_scheduled(deploy,
 def test_a_deployment_of_a_version_without_probes_is_rejected(deploy):
     deployment = deploy()
     deployment.distort = lambda path, content: {**content, "probes": []} if "details" in path else content
-    with pytest.raises(NotVerifiable, match="deploy again with this version"):
+    with pytest.raises(OperationFailed, match="deploy again with this version"):
         deployment.verify()
 
 

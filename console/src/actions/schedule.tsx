@@ -121,7 +121,6 @@ const PLACES: Record<string, string> = {
   "invalid-payload": "payload",
   "payload-too-large": "payload",
   "idempotency-conflict": "idempotency_key",
-  "invalid-time": "at",
   "debounce-conflict": "debounce_key",
 };
 

@@ -11,7 +11,7 @@ from typing import Protocol
 from duetime import ids
 from duetime.actions.cancel import cancel
 from duetime.actions.search import RunHistory, Search, stored_payload
-from duetime.errors import ActionConflict, ActionNotFound, InvalidReason, truncate
+from duetime.errors import InvalidArgument, NotFound, StateConflict, truncate
 from duetime.jobs.tenant_context import TenantContext
 from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.action import Action, ActionRef, Status
@@ -69,7 +69,7 @@ class Actions:
         """Return an action; see `Scheduler.get`."""
         action = self._store.get(self.ref(action_id))
         if action is None:
-            raise ActionNotFound(action_id)
+            raise NotFound("action", action_id)
         return action
 
     def page(self, selection: Selection, limit: int, cursor: str | None) -> Page:
@@ -108,7 +108,7 @@ class Actions:
             row = self._row(ref)
             if row is not None and row.is_held:
                 possible = "one that does not wait for others (cancel it, and schedule another)"
-                raise ActionConflict(ref.id, operation="reschedule", status="held", possible=possible)
+                raise _conflict(ref, "reschedule", "held", possible)
             if expires_at is None and row is not None and row.status is Status.PENDING:
                 expires_at = row.expires_at
                 check_expiry(due_at, expires_at)
@@ -134,7 +134,11 @@ class Actions:
     def dismiss(self, ref: ActionRef, reason: str) -> Action:
         """Remove a failed action from the dead letters; see `Scheduler.dismiss`."""
         if not 1 <= len(reason.strip()) <= LONGEST_REASON:
-            raise InvalidReason(reason, LONGEST_REASON)
+            raise InvalidArgument(
+                f"the reason has {len(reason)} characters; write 1 to {LONGEST_REASON}, not only spaces,"
+                " such as: the order was refunded by hand",
+                field="reason",
+            )
         change = partial(self._store.dismiss, reason=truncate(reason.strip(), LONGEST_REASON))
         with _span(spans.DISMISS, ref) as span:
             outcome = self._change(self._row(ref), change, Status.FAILED)
@@ -164,10 +168,10 @@ class Actions:
         """Return the reference of an action: the tenant's own, or one of the system's.
 
         Raises:
-            ActionNotFound: the text is no action id.
+            NotFound: the text is no action id.
         """
         if not ids.is_action_id(action_id):
-            raise ActionNotFound(action_id)
+            raise NotFound("action", action_id)
         own = ActionRef(self._context.tenant_id, ids.ActionId(action_id))
         is_own = (
             ids.is_one_shot(action_id) or not self._context.sees_system or self._store.get(own) is not None
@@ -183,11 +187,16 @@ def _applied(
     ref: ActionRef, outcome: Applied | Rejected, operation: str, possible: str, span: spans.TraceSpan
 ) -> Action:
     if outcome.action is None:
-        raise ActionNotFound(ref.id)
+        raise NotFound("action", ref.id)
     span.about(outcome.action)
     if isinstance(outcome, Applied):
         return outcome.action
     status = outcome.action.status.value
     if possible == f"a {status} one":
         possible += " that no other call changes meanwhile (read it again, then repeat)"
-    raise ActionConflict(ref.id, operation=operation, status=status, possible=possible)
+    raise _conflict(ref, operation, status, possible)
+
+
+def _conflict(ref: ActionRef, operation: str, status: str, possible: str) -> StateConflict:
+    problem = f"it is {status}, and only {possible} can be"
+    return StateConflict(f"cannot {operation} action {ref.id}", problem, code="action-conflict")

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from duetime import ids
-from duetime.errors import BatchConflict, BatchNotFound, InvalidIdentifier, InvalidTime
+from duetime.errors import InvalidArgument, NotFound, StateConflict
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model.action import Action
@@ -57,11 +57,11 @@ class BatchWrites:
         """Return a batch with its counts, by one read.
 
         Raises:
-            BatchNotFound: the tenant has no such batch.
+            NotFound: the tenant has no such batch.
         """
         batch = self._store.find_batch(self._ref(name))
         if batch is None:
-            raise BatchNotFound(name)
+            raise NotFound("batch", name)
         return batch
 
     def change(
@@ -86,7 +86,7 @@ class BatchWrites:
 
         def change(batch: ActionBatch) -> ActionBatch:
             if batch.state is not BatchState.OPEN:
-                raise BatchConflict(name, "close", batch.state.value, "only an open one can be closed")
+                raise batch_conflict(name, "close", batch.state.value, "only an open one can be closed")
             return closed(batch, by=by, at=at)
 
         return self.change(name, change)
@@ -141,13 +141,13 @@ class BatchWrites:
         actions = self.callbacks.make(orders)
         if start < 0 or start + len(orders) > MOST_MEMBERS:
             problem = f"is out of range: a batch has at most {MOST_MEMBERS:,} members, numbered from 0"
-            raise InvalidIdentifier("start", start, problem)
+            raise InvalidArgument(problem, field="start", value=start)
         read = self.get(name)
         latest = read.opened_at + self.context.settings.retention
         for action in actions:
             if max(action.nominal_at, action.created_at) > latest:
                 problem = f"is later than the retention allows: this batch's last member is due by {latest}"
-                raise InvalidTime(action.nominal_at, problem)
+                raise InvalidArgument(problem, value=action.nominal_at)
 
         def change(batch: ActionBatch) -> ActionBatch:
             check_open(batch)
@@ -179,7 +179,14 @@ def check_open(batch: ActionBatch) -> None:
     """Check that members can be added.
 
     Raises:
-        BatchConflict: it is closed or complete.
+        StateConflict: it is closed or complete.
     """
     if batch.state is not BatchState.OPEN:
-        raise BatchConflict(batch.name, "add to", batch.state.value, "only an open one takes members")
+        raise batch_conflict(batch.name, "add to", batch.state.value, "only an open one takes members")
+
+
+def batch_conflict(name: str, operation: str, state: str, possible: str) -> StateConflict:
+    """Return the error of an operation that a batch's state does not allow."""
+    return StateConflict(
+        f"cannot {operation} batch {name}", f"it is {state}; {possible}", code="batch-conflict"
+    )

@@ -7,9 +7,9 @@ from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from duetime.actions.batch_writes import BatchWrites, check_open
+from duetime.actions.batch_writes import BatchWrites, batch_conflict, check_open
 from duetime.actions.bulk import BulkResult, change_many
-from duetime.errors import BatchConflict, InvalidCursor, InvalidIdentifier
+from duetime.errors import InvalidArgument, InvalidCursor
 from duetime.ids import ActionId
 from duetime.model.action import Action, Status
 from duetime.model.batch import (
@@ -54,7 +54,7 @@ class OpenBatch:
         """Open the batch, or return the open one of this name.
 
         Raises:
-            InvalidPayload, PayloadTooLarge: of the completion action.
+            InvalidPayload: of the completion action.
             BackendUnavailable: repeat the call.
         """
         batch, is_new = self._writes.open(self.name, self._on_complete)
@@ -75,9 +75,9 @@ class OpenBatch:
                 opened the batch.
 
         Raises:
-            BatchConflict: the batch is closed, or `start` is needed.
-            InvalidIdentifier: a member has `after`, or an idempotency or debounce key, or there are too many.
-            InvalidTime: a member is due later than the retention after the batch was opened.
+            StateConflict: the batch is closed, or `start` is needed.
+            InvalidArgument: a member has `after`, or an idempotency or debounce key, or there are too many;
+                or a member is due later than the retention after the batch was opened.
             BackendUnavailable: some may be missing; repeat the call with `start`.
             DuetimeError: see `Scheduler.schedule`; the group with the wrong order is not written.
         """
@@ -87,7 +87,7 @@ class OpenBatch:
             self._next = start
         if self._next is None:
             again = f"start=0 to repeat the same orders, or start={batch.size} to add to them"
-            raise BatchConflict(self.name, "add to", "open, and others have opened it", f"pass {again}")
+            raise batch_conflict(self.name, "add to", "open, and others have opened it", f"pass {again}")
         first = self._next
         listed = iter(orders)
         while some := list(islice(listed, _AT_ONCE)):
@@ -106,11 +106,11 @@ class OpenBatch:
         """Return the id of a member, which may not be scheduled yet.
 
         Raises:
-            InvalidIdentifier: no batch has a member of this number.
+            InvalidArgument: no batch has a member of this number.
         """
         if not 0 <= number < MOST_MEMBERS:
             problem = f"is out of range: members are numbered from 0 to {MOST_MEMBERS - 1:,}"
-            raise InvalidIdentifier("number", number, problem)
+            raise InvalidArgument(problem, field="number", value=number)
         return (self.batch or self.open()).member(number).id
 
     def __enter__(self) -> Self:
@@ -135,7 +135,7 @@ class Batches:
         """Return a batch with its counts, by one read.
 
         Raises:
-            BatchNotFound: the tenant has no such batch.
+            NotFound: the tenant has no such batch.
         """
         return self._writes.get(name)
 
@@ -144,13 +144,13 @@ class Batches:
 
         Raises:
             InvalidCursor: the cursor is no batch's name.
-            InvalidSelection: the limit is out of range.
+            InvalidArgument: the limit is out of range.
         """
         check_limit(limit)
         if cursor is not None:
             try:
                 batch_name(cursor)
-            except InvalidIdentifier:
+            except InvalidArgument:
                 raise InvalidCursor from None
         return self._store.batches(self._context.tenant_id, limit=limit, cursor=cursor)
 
@@ -160,7 +160,7 @@ class Batches:
         """Return a page of the members by number, without payloads, optionally of one status.
 
         Raises:
-            BatchNotFound: the tenant has no such batch.
+            NotFound: the tenant has no such batch.
             InvalidCursor: the cursor is no number of a member.
         """
         return self._members(self.get(name), (status,) if status else tuple(Status), limit, cursor)
@@ -169,8 +169,8 @@ class Batches:
         """Close a batch; it is complete as soon as all members are final.
 
         Raises:
-            BatchNotFound: the tenant has no such batch.
-            BatchConflict: it is closed already.
+            NotFound: the tenant has no such batch.
+            StateConflict: it is closed already.
         """
         return self._writes.close(name)
 
@@ -182,7 +182,7 @@ class Batches:
         An open batch is closed first. The completion action runs when all members are final.
 
         Raises:
-            BatchNotFound: the tenant has no such batch.
+            NotFound: the tenant has no such batch.
             BackendUnavailable: some may be cancelled; call again.
         """
         batch = self.get(name)
@@ -200,7 +200,7 @@ class Batches:
         action does not run again.
 
         Raises:
-            BatchNotFound: the tenant has no such batch.
+            NotFound: the tenant has no such batch.
             BackendUnavailable: some may be redriven; call again.
         """
         now = self._context.clock.now()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from duetime.errors import ActionConflict, ActionNotFound, InvalidSelection
+from duetime.errors import InvalidArgument, NotFound, StateConflict
 from duetime.ids import ActionId
 from duetime.model.action import Action, Status
 from duetime.model.selection import RETRYING, Filters, Selection
@@ -43,7 +43,7 @@ def change_many(
     for row in page:
         try:
             changed.append(change(row))
-        except (ActionConflict, ActionNotFound) as error:
+        except (StateConflict, NotFound) as error:
             left[row.id] = str(error)
     return BulkResult(tuple(changed), left, page.cursor, is_dry_run=False, includes_runs=includes_runs)
 
@@ -54,13 +54,13 @@ def bulk_selection(
     """Return the actions that an operation may change.
 
     Raises:
-        InvalidSelection: there is no filter, a filter is None, or no status is one of the `possible` ones.
+        InvalidArgument: there is no filter, a filter is None, or no status is one of the `possible` ones.
     """
     if empty := [name for name, value in filters.items() if value is None]:
-        raise InvalidSelection(f"{empty[0]} is None; leave it out to {operation} actions with any value")
+        raise InvalidArgument(f"{empty[0]} is None; leave it out to {operation} actions with any value")
     selection = Selection.parse(filters, now)
     if selection.is_unrestricted:
-        raise InvalidSelection(
+        raise InvalidArgument(
             f"there is no filter; name the actions to {operation}: created_until now means all of them"
         )
     statuses = selection.statuses.intersection(possible)
@@ -68,5 +68,5 @@ def bulk_selection(
     if not (statuses or retrying):
         names = [*selection.statuses, *([RETRYING] if selection.retrying else [])]
         given, allowed = (" or ".join(sorted(group)) for group in (names, possible))
-        raise InvalidSelection(f"{operation} takes {allowed} actions; {given} ones cannot be changed so")
+        raise InvalidArgument(f"{operation} takes {allowed} actions; {given} ones cannot be changed so")
     return replace(selection, statuses=statuses, retrying=retrying)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import get_args
 
-from duetime.errors import ActionNotFound, BackendUnavailable, BatchNotFound, InvalidIdentifier, truncate
+from duetime.errors import BackendUnavailable, InvalidArgument, NotFound, truncate
 from duetime.ids import ActionId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.model.action import Action, ActionRef
@@ -23,18 +23,20 @@ def after_rule(after: object, failure: str, *, any_end: bool) -> str | None:
     """Check the arguments of a chain, and return its stored rule.
 
     Raises:
-        InvalidIdentifier: there is no such rule, or there are rules without predecessors, or two rules.
+        InvalidArgument: there is no such rule, or there are rules without predecessors, or two rules.
     """
     if failure not in get_args(AfterFailure):
-        raise InvalidIdentifier(
-            "after_failure", failure, "must be 'fail' or 'skip'; after_any_end=True runs it"
+        raise InvalidArgument(
+            "must be 'fail' or 'skip'; after_any_end=True runs it", field="after_failure", value=failure
         )
     if after is None and (any_end or failure != "fail"):
-        raise InvalidIdentifier(
-            "after", after, "is missing; after_any_end and after_failure are rules for it"
+        raise InvalidArgument(
+            "is missing; after_any_end and after_failure are rules for it", field="after", value=after
         )
     if any_end and failure != "fail":
-        raise InvalidIdentifier("after_failure", failure, "contradicts after_any_end=True, which runs it")
+        raise InvalidArgument(
+            "contradicts after_any_end=True, which runs it", field="after_failure", value=failure
+        )
     if any_end:
         return ANY
     return SKIP if failure == "skip" else None
@@ -44,8 +46,8 @@ def held(action: Action, after: After, rule: str | None, store: ActionStore, now
     """Return a new action as it is written: held, unless its predecessors have ended already.
 
     Raises:
-        InvalidIdentifier: see `Predecessors.of`; or too many actions wait for one of them.
-        ActionNotFound, BatchNotFound: the tenant has no such predecessor.
+        InvalidArgument: see `Predecessors.of`; or too many actions wait for one of them.
+        NotFound: the tenant has no such predecessor.
     """
     predecessors = Predecessors.of(after)
     refs = [ActionRef(action.tenant_id, one) for one in predecessors.ids]
@@ -53,7 +55,7 @@ def held(action: Action, after: After, rule: str | None, store: ActionStore, now
     batches = {name: _batch(store, BatchRef(action.tenant_id, name)) for name in predecessors.batches}
     for one in predecessors.ids:
         if one not in rows:
-            raise ActionNotFound(one)
+            raise NotFound("action", one)
         _check_followers(one, rows[one].followers)
     for name, batch in batches.items():
         _check_followers(name, batch.followers)
@@ -96,11 +98,11 @@ def _follow_batch(action: Action, name: str, store: ActionStore) -> Conflict | N
 def _batch(store: ActionStore, ref: BatchRef) -> ActionBatch:
     batch = store.find_batch(ref)
     if batch is None:
-        raise BatchNotFound(ref.name)
+        raise NotFound("batch", ref.name)
     return batch
 
 
 def _check_followers(name: str, followers: tuple[ActionId, ...]) -> None:
     if len(followers) >= MOST_FOLLOWERS:
         problem = f"has {len(followers)} actions that wait for it; at most {MOST_FOLLOWERS} are allowed"
-        raise InvalidIdentifier("after", name, problem)
+        raise InvalidArgument(problem, field="after", value=name)

@@ -48,9 +48,9 @@ def place_debounced(
         count_new: is called before a new action is scheduled; it may raise.
 
     Raises:
-        DebounceConflict: the pending action has another type.
-        InvalidPayload: the payloads cannot be merged.
-        PayloadTooLarge: the merged payload does not fit into one DynamoDB item.
+        KeyConflict: the pending action has another type.
+        InvalidPayload: the payloads cannot be merged; or the merged payload does not fit into one DynamoDB
+            item.
         BackendUnavailable: other callers changed the action each time; nothing was scheduled.
     """
     key, is_counted = call.debounce_key or "", False

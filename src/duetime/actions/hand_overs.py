@@ -13,22 +13,28 @@ from typing import Any, assert_never
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.errors import ActionConflict, ActionNotFound, BackendUnavailable, UnreadableRow, truncate
+from duetime.errors import (
+    BackendUnavailable,
+    HandOverEnded,
+    InvalidArgument,
+    NotFound,
+    StateConflict,
+    UnreadableRow,
+    truncate,
+)
 from duetime.ids import TenantId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.jobs.end_hand_over import EndHandOver
 from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.action import Action, ActionRef, Ending, Status
-from duetime.model.decision import ApproverNotAllowed, Decision
+from duetime.model.decision import Decision, approver_not_allowed
 from duetime.model.hand_over import (
     Beat,
-    HandOverEnded,
-    InvalidHandOver,
-    InvalidToken,
-    NotHandedOver,
     Progress,
     checked_result,
     next_wait_until,
+    not_handed_over,
+    unknown_token,
 )
 from duetime.model.hand_over_token import Token, key_of, token_of
 from duetime.model.lease import SettleResult
@@ -92,20 +98,16 @@ class HandOvers:
         """End an approval by a decision; see `Scheduler.approve` and `Scheduler.reject`."""
         row = self._row(ref)
         if row is None:
-            raise ActionNotFound(ref.id)
+            raise NotFound("action", ref.id)
         if row.question is None:
-            raise ActionConflict(
-                ref.id,
-                operation=decision.verb,
-                status=row.status.value,
-                possible="one that waits for an approval",
-            )
+            problem = f"it is {row.status.value}, and only one that waits for an approval can be"
+            raise StateConflict(f"cannot {decision.verb} action {ref.id}", problem, code="action-conflict")
         token = Token.parse(token_of(row))
         if not row.awaits_approval:
             is_running = row.status is Status.PROCESSING
             raise HandOverEnded(row.id, row.status, _LATER_RUN if is_running else _reason(row, token))
         if row.needs_another_approver and decision.is_approved and not decision.is_by_another:
-            raise ApproverNotAllowed(row.id, "approve it over the API, which verifies who calls")
+            raise approver_not_allowed(row.id, "approve it over the API, which verifies who calls")
         outcome, result = decision.outcome(row.decision_terms), decision.result(row.decision_terms)
         return self._end(token, lambda _row: (outcome, NEVER), result, is_decision=True)
 
@@ -124,7 +126,7 @@ class HandOvers:
         """Return the action of a token, whether it can still be ended or not.
 
         Raises:
-            InvalidToken: no hand-over of these tenants has this token.
+            NotFound: no hand-over of these tenants has this token.
         """
         return self._named(self._parsed(token))
 
@@ -165,7 +167,7 @@ class HandOvers:
     def _parsed(self, token: str) -> Token:
         parsed = Token.parse(token)
         if self._tenants is not None and parsed.ref.tenant_id not in self._tenants:
-            raise InvalidToken("this token is of another tenant")
+            raise unknown_token("it is of another tenant")
         return parsed
 
     def _row(self, ref: ActionRef) -> Action | None:
@@ -184,18 +186,18 @@ class HandOvers:
         """Return the row of a token by which it can be ended now.
 
         Raises:
-            InvalidToken, NotHandedOver, HandOverEnded, StandbyRegion: it cannot.
-            InvalidHandOver: it waits for an approval, which a decision ends, and no token.
+            NotFound, StateConflict, HandOverEnded: it cannot.
+            InvalidArgument: it waits for an approval, which a decision ends, and no token.
         """
         self._region.require_active()
         row = self._named(token)
         is_its_run = row.status is Status.PROCESSING and row.fence == token.fence
         if is_its_run and not row.is_handed_over:
-            raise NotHandedOver(row.id)
+            raise not_handed_over(row.id)
         if not is_its_run or row.lease_until is None or self._clock.now() >= row.lease_until:
             raise HandOverEnded(row.id, row.status, _reason(row, token))
         if row.awaits_approval and not is_decision:
-            raise InvalidHandOver(
+            raise InvalidArgument(
                 f"{row.id} waits for an approval, which no token ends; call Scheduler.approve or reject",
                 field="token",
             )
@@ -204,13 +206,13 @@ class HandOvers:
     def _named(self, token: Token) -> Action:
         row = self._row(token.ref)
         if row is None or not token.is_made_with(key_of(row)):
-            raise InvalidToken
+            raise unknown_token()
         return row
 
-    def _why_ended(self, token: Token) -> HandOverEnded | InvalidToken:
+    def _why_ended(self, token: Token) -> HandOverEnded | NotFound:
         """Return the error of a token that has lost a race."""
         row = self._row(token.ref)
-        return InvalidToken() if row is None else HandOverEnded(row.id, row.status, _reason(row, token))
+        return unknown_token() if row is None else HandOverEnded(row.id, row.status, _reason(row, token))
 
 
 def _reason(row: Action, token: Token) -> str:
@@ -228,12 +230,12 @@ def _reason(row: Action, token: Token) -> str:
 
 def _failure(reason: object, retry: object) -> Outcome:
     if not isinstance(reason, str) or not reason.strip():
-        raise InvalidHandOver(
+        raise InvalidArgument(
             f"reason is {truncate(repr(reason), 60)}; allowed is a text that is not empty", field="reason"
         )
     after = retry if isinstance(retry, timedelta) else None
     if not isinstance(retry, bool | timedelta) or (after and not timedelta(0) <= after <= LONGEST_RETRY):
-        raise InvalidHandOver(
+        raise InvalidArgument(
             f"retry is {truncate(repr(retry), 60)}; allowed is True (by the policy), False, or a timedelta"
             f" up to {LONGEST_RETRY.days} days",
             field="retry",

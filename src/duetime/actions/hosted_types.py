@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 
+from duetime._english import nearest
 from duetime.clock import Clock
-from duetime.errors import DuetimeError, OtherFormat, TooManyDueShards, TypeNotHosted
+from duetime.errors import DuetimeError, OtherFormat, SettingsError, UnknownType
 from duetime.model.built_in import RESERVED
 from duetime.model.deployed_shards import Hosted
 
@@ -37,9 +38,9 @@ class HostedTypes:
         """Check that a worker hosts the type.
 
         Raises:
-            TypeNotHosted: none does.
+            UnknownType: none does.
             OtherFormat: this version does not read the deployment's tables.
-            TooManyDueShards: the caller has more due shards than the stack.
+            SettingsError: the caller has more due shards than the stack.
         """
         if type_name.startswith(RESERVED):
             return
@@ -47,19 +48,22 @@ class HostedTypes:
         if self._types and type_name not in self._types:
             self._refresh(REREAD_UNKNOWN_AFTER)
         if self._types and type_name not in self._types:
-            raise TypeNotHosted(type_name, self._types)
+            raise _not_hosted(type_name, self._types)
 
     def check_shards(self) -> None:
         """Check that the stack reads all due shards of the caller.
 
         Raises:
-            TooManyDueShards: the caller has more than the stack.
+            SettingsError: the caller has more than the stack.
         """
         self._refresh(REREAD_AFTER)
         if self._has_too_many():
             self._refresh(REREAD_UNKNOWN_AFTER)
         if self._most_due_shards is not None and self._has_too_many():
-            raise TooManyDueShards(self._due_shards, self._most_due_shards)
+            own, deployed = self._due_shards, self._most_due_shards
+            problem = f"this caller has due_shards={own}, the deployed stack reads {deployed}"
+            remedy = f"set DUETIME_DUE_SHARDS={deployed} for the caller, or first deploy the stack with {own}"
+            raise SettingsError([f"{problem}: {remedy}"])
 
     def _has_too_many(self) -> bool:
         return self._most_due_shards is not None and self._due_shards > self._most_due_shards
@@ -78,3 +82,14 @@ class HostedTypes:
             hosted = Hosted(())
         self._types = frozenset(name for name in hosted.types if not name.startswith(RESERVED))
         self._most_due_shards = hosted.most_due_shards
+
+
+def _not_hosted(type_name: str, hosted: Iterable[str]) -> UnknownType:
+    near = nearest(type_name, hosted)
+    remedy = "deploy its worker first"
+    if type_name.startswith("target-"):
+        remedy = "grant the target in the stack: scheduler.grant_target(…)"
+    meant = f"did you mean {near!r}? " if near else ""
+    error = UnknownType(type_name, hosted, f"{meant}{remedy}, or set DUETIME_CHECK_TYPES=false")
+    error.code = "type-not-hosted"
+    return error

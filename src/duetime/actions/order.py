@@ -10,7 +10,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 from duetime import ids, instant
-from duetime.errors import InvalidIdentifier, InvalidPayload, InvalidTime
+from duetime.errors import InvalidArgument, InvalidPayload
 from duetime.instant import Precision, When
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model import read_back
@@ -69,11 +69,11 @@ class Order:
         """Check that the order has none of these options.
 
         Raises:
-            InvalidIdentifier: it has one, with this problem.
+            InvalidArgument: it has one, with this problem.
         """
         for option in options:
             if (value := getattr(self, option)) is not None:
-                raise InvalidIdentifier(option, value, problem)
+                raise InvalidArgument(problem, field=option, value=value)
 
     def action(self, context: TenantContext, *, trace: str | None = None) -> tuple[Action, KeyTerms | None]:
         """Return a new pending action, and the terms of its idempotency key if it has one; write nothing.
@@ -120,7 +120,7 @@ class Order:
         rule = after_rule(self.after, self.after_failure, any_end=self.after_any_end)
         if self.debounce_key is not None or self.after is None:
             problem = "is not possible with after: each call would move the due time of a held action"
-            raise InvalidIdentifier("debounce_key", self.debounce_key, problem)
+            raise InvalidArgument(problem, field="debounce_key", value=self.debounce_key)
         return held(action, self.after, rule, context.store, context.clock.now())
 
     def is_repeat_of(self, first: Action) -> bool:
@@ -146,7 +146,7 @@ class Order:
             return None
         if not isinstance(span, timedelta) or span <= timedelta(0):
             problem = "is no timedelta above 0; it counts from the first call"
-            raise InvalidTime(span, problem, field="at_most_after")
+            raise InvalidArgument(problem, value=span, field="at_most_after")
         return instant.due_time(span, now=now, precision=self.precision)
 
 

@@ -84,7 +84,7 @@ class Search:
 
         Raises:
             InvalidCursor: the cursor belongs to another query.
-            JobNotFound: there is no such job.
+            NotFound: there is no such job.
         """
         if selection.is_scan:
             return self._scan(selection, limit, cursor)

@@ -63,7 +63,7 @@ class UsageQuotas:
 
         Raises:
             QuotaExceeded: as for `take`; an order whose key is taken exceeds nothing.
-            IdempotencyConflict: a key is of an action with another type or payload.
+            KeyConflict: a key is of an action with another type or payload.
         """
         new = [action for action, _ in orders]
         try:

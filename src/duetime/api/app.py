@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from duetime.api import PREFIX
 from duetime.api.authenticator import Authenticator, Caller
 from duetime.api.context import Access, ApiContext, Health
-from duetime.api.errors import RouteNotFound
 from duetime.api.gateway_event import Within, normalise, read_within
 from duetime.api.routes import LazyRouteTable, ServedRequest
-from duetime.errors import DuetimeError, RateExceeded
+from duetime.errors import DuetimeError, NotFound, RateExceeded
 from duetime.jobs.token_buckets import TokenBuckets
 from duetime.model.quota import Quota, limit_of
 
@@ -55,7 +54,7 @@ def make_api(api: ApiContext, health: Health, access: Access, *, prefix: str = P
             if caller is not None:
                 _limit_rate(caller, buckets, api)
             if match is None:
-                raise RouteNotFound(event["path"], prefix)
+                raise NotFound("route", event["path"], f"; {prefix}/openapi.json lists the routes")
         except DuetimeError as error:
             from duetime.api.dispatch import problem_response  # noqa: PLC0415 - at the first problem
 

@@ -21,7 +21,7 @@ from duetime.api.parameters import body_fields, query_fields
 from duetime.api.rejected_changes import RejectedChanges, is_rejected
 from duetime.api.routes import Operation, Route
 from duetime.clock import Clock
-from duetime.errors import DuetimeError, InvalidIdentifier, truncate
+from duetime.errors import DuetimeError, InvalidArgument, truncate
 from duetime.ids import TenantId
 from duetime.model.audit import AuditEntry, AuditKind, AuditLink, AuditTarget
 from duetime.model.audit_chain import ChainHead
@@ -179,5 +179,5 @@ def _new_name(operation: Operation, fields: Mapping[str, Any]) -> str:
         return truncate(f"{scope} {name}") if isinstance(scope, str) and isinstance(name, str) else ""
     try:
         return ids.job_name(fields.get("name")) if operation.about is AuditKind.JOB else ""
-    except InvalidIdentifier:
+    except InvalidArgument:
         return ""

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from duetime import ids
-from duetime.api.errors import Forbidden
-from duetime.errors import InvalidIdentifier, SettingsError
+from duetime.errors import Forbidden, InvalidArgument, SettingsError
 from duetime.model.permissions import EVERYTHING, GRANTABLE, Permission, permissions_of
 from duetime.ports.access import Grants
 from duetime.settings import Settings
@@ -158,7 +157,7 @@ def _of_claims(claims: Mapping[str, Any]) -> Caller:
         raise Forbidden(f"the caller's token names no tenant; it needs the claim {TENANT_CLAIM}")
     try:
         tenant_id = ids.tenant(claims[TENANT_CLAIM])
-    except InvalidIdentifier as error:
+    except InvalidArgument as error:
         raise Forbidden(f"the caller's claim {TENANT_CLAIM} names no tenant: {error.problem}") from None
     return Caller(tenant_id, _actor(claims), _groups(claims), subject=_subject(claims.get("sub")))
 
@@ -170,7 +169,7 @@ def _identities(setting: Mapping[str, str]) -> dict[str, tuple[ids.TenantId, fro
         tenant_id, *roles = words.split() or [""]
         try:
             identities[_without_path(arn)] = ids.tenant(tenant_id), frozenset(roles)
-        except InvalidIdentifier as error:
+        except InvalidArgument as error:
             problems.append(
                 f"identities says {words!r} of {arn!r}: its first word, the tenant, {error.problem}"
             )
@@ -229,7 +228,7 @@ def _actor(claims: Mapping[str, Any]) -> str:
     for name in names:
         try:
             return ids.actor(claims.get(name))
-        except InvalidIdentifier:  # an address may hold the key separator; the subject never does
+        except InvalidArgument:  # an address may hold the key separator; the subject never does
             continue
     raise Forbidden("the caller's token has no valid actor; it needs the claim email or sub")
 

@@ -22,7 +22,7 @@ from duetime.api.preconditions import etag_of_job
 from duetime.api.requests import read_time
 from duetime.api.routes import RouteGroup, route
 from duetime.api.views import Instant, PageView, RunPage, RunSummary, View, answer, payload_fields, shows
-from duetime.errors import InvalidCursor, InvalidIdentifier
+from duetime.errors import InvalidArgument, InvalidCursor
 from duetime.jobs.occurrence_status import Occurrence
 from duetime.model.action import Action
 from duetime.model.content_filter import LONGEST_TEXT
@@ -235,7 +235,7 @@ def _refuse_made_up(cursor: str | None) -> None:
     try:
         if name or not kind:
             ids.job_name(name)
-    except InvalidIdentifier:
+    except InvalidArgument:
         raise InvalidCursor from None
 
 

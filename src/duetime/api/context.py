@@ -147,8 +147,8 @@ class ApiContext:
         """Return the caller's scheduler after the action's ETag matches ``If-Match``.
 
         Raises:
-            ActionNotFound: the client says how it should be, and it is not there.
-            PreconditionFailed: it is not as the client says.
+            NotFound: the client says how it should be, and it is not there.
+            RequestError: it is not as the client says.
         """
         scheduler = self.scheduler(request)
         if etags := expected_etags(request):
@@ -159,8 +159,8 @@ class ApiContext:
         """Return the caller's jobs after the job's ETag matches ``If-Match``.
 
         Raises:
-            JobNotFound: the client says how it should be, and it is not there.
-            PreconditionFailed: it is not as the client says; also raised as it is written.
+            NotFound: the client says how it should be, and it is not there.
+            RequestError: it is not as the client says; also raised as it is written.
         """
         etags = expected_etags(request)
         jobs = self.scheduler(request, etags=etags).jobs

@@ -88,8 +88,7 @@ class FilterBody(RequestBody):
         """Return the filters for the scheduler; an explicit null differs from an absent filter.
 
         Raises:
-            InvalidTime: a bound is no ISO 8601 time, or has no offset.
-            InvalidSelection: a payload field is malformed.
+            InvalidArgument: a bound is no ISO 8601 time, or has no offset; or a payload field is malformed.
         """
         filters = {
             name: getattr(self, name) for name in Filters.__annotations__.keys() & self.model_fields_set

@@ -11,8 +11,8 @@ from urllib.parse import parse_qs
 
 from pydantic_core import from_json
 
-from duetime.api.errors import BodyTooLarge, MalformedBody, WrongMediaType
-from duetime.errors import DuetimeError
+from duetime.api.errors import RequestError
+from duetime.errors import DuetimeError, truncate
 
 BODY_LIMIT = 1_024 * 1_024
 """Bytes. The largest payload is below 400 KB; escapes may make its JSON longer."""
@@ -139,7 +139,7 @@ class RequestContent(NamedTuple):
     value: Any = None
     error: DuetimeError | None = None
     """The reason why no route accepts the body: its media type, its size or its encoding."""
-    json_error: MalformedBody | None = None
+    json_error: RequestError | None = None
 
     @classmethod
     def from_event(cls, event: Mapping[str, Any], limit: int = BODY_LIMIT) -> Self:
@@ -157,14 +157,14 @@ class RequestContent(NamedTuple):
             return cls()
         try:
             return cls(text, parse_json(text))
-        except MalformedBody as error:
+        except RequestError as error:
             return cls(text, json_error=error)
 
     def json(self) -> Any:
         """Return the parsed body.
 
         Raises:
-            MalformedBody: the body is not JSON.
+            RequestError: the body is not JSON.
         """
         if self.json_error is not None:
             raise self.json_error
@@ -180,25 +180,25 @@ def _body_text(event: Mapping[str, Any], limit: int) -> str | None:
     """Return the body as text; None if there is none.
 
     Raises:
-        WrongMediaType: the content type is not JSON.
-        BodyTooLarge: the body exceeds the limit.
-        MalformedBody: the body is not UTF-8.
+        RequestError: the content type is not JSON; or the body exceeds the limit; or the body is not UTF-8.
     """
     body = event["body"]
     if not body:
         return None
     if not isinstance(body, str):
-        raise MalformedBody("it is no text")
+        raise RequestError("malformed-body", "the body is no JSON: it is no text")
     media_type = _media_type(event["headers"])
     if media_type not in {"", "application/json"}:
-        raise WrongMediaType(media_type)
+        problem = f"the body is {truncate(media_type, 60)!r}; send application/json"
+        raise RequestError("wrong-media-type", problem)
     try:
         octets = base64.b64decode(body, validate=True) if event["isBase64Encoded"] else body.encode()
         text = octets.decode()
     except ValueError:  # also raised for invalid base64 and for lone surrogates
-        raise MalformedBody("it is not UTF-8") from None
+        raise RequestError("malformed-body", "the body is no JSON: it is not UTF-8") from None
     if len(octets) > limit:
-        raise BodyTooLarge(len(octets), limit)
+        problem = f"the body is {len(octets):,} bytes; at most {limit:,} are read"
+        raise RequestError("body-too-large", problem)
     return text
 
 
@@ -211,9 +211,9 @@ def parse_json(text: str) -> Any:
     """Parse standard JSON: NaN, lone surrogates and more than 200 levels are rejected.
 
     Raises:
-        MalformedBody: the text is not JSON; the error has the position.
+        RequestError: the text is not JSON; the error has the position.
     """
     try:
         return from_json(text, allow_inf_nan=False)
     except ValueError as error:
-        raise MalformedBody(str(error)) from None
+        raise RequestError("malformed-body", f"the body is no JSON: {error}") from None

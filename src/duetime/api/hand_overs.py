@@ -20,10 +20,11 @@ from duetime.api.preconditions import compare, etag_of_action, expected_etags
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, RouteGroup, route
 from duetime.api.views import ActionSummary, View, shows
+from duetime.errors import HandOverEnded
 from duetime.model.action import Action, Status
 from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
-from duetime.model.decision import ApproverNotAllowed, Decision
-from duetime.model.hand_over import Beat, HandOverEnded, NotHandedOver, progress_of
+from duetime.model.decision import Decision, approver_not_allowed
+from duetime.model.hand_over import Beat, not_handed_over, progress_of
 from duetime.model.hand_over_token import token_of
 from duetime.model.permissions import Permission
 
@@ -173,9 +174,9 @@ class DecisionRoutes(RouteGroup):
         ends that very run's hand-over, or changes nothing.
 
         Raises:
-            ActionNotFound: the caller's tenant has no such action.
-            PreconditionFailed: it is not as the client has read it.
-            NotHandedOver: its run has not handed it over.
+            NotFound: the caller's tenant has no such action.
+            RequestError: it is not as the client has read it.
+            StateConflict: its run has not handed it over.
             HandOverEnded: no run of it goes on.
         """
         row = self.api.scheduler(request).get(action_id)
@@ -183,7 +184,7 @@ class DecisionRoutes(RouteGroup):
         if row.is_handed_over:
             return token_of(row)
         if row.status is Status.PROCESSING:
-            raise NotHandedOver(row.id)
+            raise not_handed_over(row.id)
         raise HandOverEnded(row.id, row.status, "none of its runs is handed over")
 
     @route(
@@ -226,15 +227,15 @@ class DecisionRoutes(RouteGroup):
         also by the SDK, which the trail does not have.
 
         Raises:
-            ApproverNotAllowed: the caller scheduled it, or the trail may lack a request that did.
+            Forbidden: the caller scheduled it, or the trail may lack a request that did.
         """
         requests = self._requests_of(row, caller)
         if row.coalesced or all(entry.status == HTTPStatus.OK for entry in requests):
-            raise ApproverNotAllowed(
+            raise approver_not_allowed(
                 row.id, "the audit trail does not have all who made it, so it can only be rejected"
             )
         if not all(caller.is_other_than(entry.subject or "") for entry in requests):
-            raise ApproverNotAllowed(row.id, f"{caller.actor} scheduled it")
+            raise approver_not_allowed(row.id, f"{caller.actor} scheduled it")
 
     def _requests_of(self, row: Action, caller: Caller) -> Sequence[AuditEntry]:
         """Return the requests of the caller's tenant that made a row: to schedule it, or to trigger a job.

@@ -12,7 +12,7 @@ from aws_lambda_powertools.event_handler.request import Request
 
 from duetime import instant
 from duetime.api.context import caller_at
-from duetime.api.errors import Unhealthy
+from duetime.api.errors import RequestError
 from duetime.api.routes import RouteGroup, route
 from duetime.api.views import Instant, View, shows
 from duetime.errors import BackendMisconfigured, BackendUnavailable, truncate
@@ -174,7 +174,8 @@ class HealthRoutes(RouteGroup):
         answers.read("actions table", lambda: self.api.store.get(_MISSING_ACTION))
         answers.read("jobs table", lambda: self.health.bookmarks.read("health"))
         if answers.ill:
-            raise Unhealthy(answers.parts)
+            ill = (f"the {name} is {state}" for name, state in answers.parts.items() if state != "ok")
+            raise RequestError("unhealthy", " and ".join(ill), members={"parts": answers.parts})
         return HealthView(parts=answers.parts)
 
     @route("getHealthDetails", "GET", "/health/details", Permission.SYSTEM)

@@ -16,7 +16,8 @@ from duetime.api.redactor import Redactor
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, RouteGroup, route
 from duetime.api.views import View, shows
-from duetime.errors import JobDefinitionNotFound
+from duetime.errors import NotFound
+from duetime.jobs.register import definition_hint
 from duetime.model.audit import AuditKind
 from duetime.model.job import Definition, StoredDefinition, is_manual
 from duetime.model.permissions import Permission
@@ -156,7 +157,7 @@ def _of_id(name: str, stored: Sequence[StoredDefinition], definition_id: str) ->
     for definition in stored:
         if definition.id == definition_id:
             return definition
-    raise JobDefinitionNotFound(name, definition_id)
+    raise NotFound("definition", definition_id, definition_hint(name))
 
 
 def _stored_view(

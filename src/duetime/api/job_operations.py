@@ -30,7 +30,7 @@ from duetime.app import App
 from duetime.declare.handler import Handler
 from duetime.declare.job_rules import read_cadences
 from duetime.declare.timed_cadences import has_times
-from duetime.errors import InvalidPayload, JobNotFound, UnknownType
+from duetime.errors import InvalidPayload, NotFound, UnknownType
 from duetime.jobs.jobs import Jobs
 from duetime.model.action import Action
 from duetime.model.audit import AuditKind
@@ -195,7 +195,7 @@ class JobOperationRoutes(RouteGroup):
 def _stored(jobs: Jobs, name: str) -> Job | None:
     try:
         return jobs.get(name)
-    except JobNotFound:
+    except NotFound:
         return None
 
 

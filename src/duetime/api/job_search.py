@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.context import ApiContext
 from duetime.api.views import View
-from duetime.errors import JobNotFound
+from duetime.errors import NotFound
 from duetime.ids import SYSTEM_TENANT
 from duetime.jobs.jobs import cursor_after
 from duetime.model.action import ActionRef
@@ -133,7 +133,7 @@ def named(api: ApiContext, request: Request, names: list[str]) -> list[Job]:
     for name in dict.fromkeys(names):
         try:
             found.append(jobs.get(name))
-        except JobNotFound:
+        except NotFound:
             continue
     return found
 

@@ -27,7 +27,7 @@ from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, RouteGroup, route
 from duetime.api.views import Instant, PageView, View
-from duetime.errors import NotificationNotFound, OperatorsOnly
+from duetime.errors import Forbidden, NotFound
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.model.audit import AuditKind
 from duetime.model.notification import NotificationKind, Severity
@@ -54,12 +54,12 @@ def whose(caller: Caller, scope: str) -> TenantId:
     """The tenant that a caller means.
 
     Raises:
-        OperatorsOnly: it is ``system``, and the caller may not see that.
+        Forbidden: it is ``system``, and the caller may not see that.
     """
     if scope != SYSTEM_TENANT:
         return caller.tenant_id
     if Permission.SYSTEM not in caller.permissions:
-        raise OperatorsOnly("the list of the tenant system, as its preferences are,")
+        raise Forbidden("the list and the preferences of the tenant system are for operators only")
     return SYSTEM_TENANT
 
 
@@ -211,7 +211,7 @@ class NotificationRoutes(RouteGroup):
         self._seen(request, owner, notification_id)
         now = self.api.clock.now()
         if not self.api.notified.inbox.mark_read(owner, notification_id, by=caller.actor, at=now):
-            raise NotificationNotFound(notification_id)
+            raise NotFound("notification", notification_id)
 
     @route(
         "readNotifications",
@@ -245,7 +245,7 @@ class NotificationRoutes(RouteGroup):
         """One that the caller may see; what another one may see is not there, either."""
         entry = self.api.notified.inbox.get(owner, notification_id)
         if entry is None or entry.notification.kind not in seen_by(caller_at(request), owner):
-            raise NotificationNotFound(notification_id)
+            raise NotFound("notification", notification_id)
         return entry
 
     def _language(self, owner: TenantId, language: str | None) -> str:

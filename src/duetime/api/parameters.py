@@ -129,7 +129,7 @@ def instant_of(
     """Return a parameter's instant; without one, now plus `otherwise`.
 
     Raises:
-        InvalidTime: it is no ISO 8601 time, has no offset, or lies outside the years 1970 to 2199.
+        InvalidArgument: it is no ISO 8601 time, has no offset, or lies outside the years 1970 to 2199.
     """
     if written is None:
         return now + otherwise

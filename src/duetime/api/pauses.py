@@ -20,12 +20,12 @@ from duetime import ids
 from duetime._english import ordinal
 from duetime._masking import masked
 from duetime.api.context import caller_at
-from duetime.api.errors import Flaw, Forbidden, InvalidRequest
+from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.parameters import instant_of
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, RouteGroup, route
 from duetime.api.views import Instant, View, shows
-from duetime.errors import InvalidTime
+from duetime.errors import Forbidden, InvalidArgument
 from duetime.ids import DEFAULT_WORKER, TenantId
 from duetime.model.audit import AuditKind
 from duetime.model.built_in import RESERVED
@@ -87,13 +87,13 @@ def checked_end(reason: str, until: str | None, now: datetime, *, is_required: b
 
     Raises:
         InvalidRequest: the reason is no printable text.
-        InvalidTime: the end has passed, or the deployment requires one.
+        InvalidArgument: the end has passed, or the deployment requires one.
     """
     if not reason.strip() or not reason.isprintable():
         raise InvalidRequest([Flaw("reason", "must be printable text, not only spaces")])
     end = None if until is None else instant_of(until, "until", now)
     if end is not None and end <= now:
-        raise InvalidTime(until, "has passed; name a later instant, or none", field="until")
+        raise InvalidArgument("has passed; name a later instant, or none", value=until, field="until")
     check_end(end, is_required=is_required)
     return end
 
@@ -193,7 +193,7 @@ class Pauses(RouteGroup):
         """Return the name of what is paused.
 
         Raises:
-            InvalidIdentifier: it is no tenant's name, or no key.
+            InvalidArgument: it is no tenant's name, or no key.
             InvalidRequest: no worker hosts the type, or there is no such worker.
         """
         if scope is PauseScope.TENANT:

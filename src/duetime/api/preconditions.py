@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
-from duetime.api.errors import PreconditionFailed
+from duetime.api.errors import RequestError
 from duetime.ports.jobs import JobStore
 
 if TYPE_CHECKING:
@@ -57,10 +57,13 @@ def compare(etags: frozenset[str], current: str) -> None:
     """Check that the current ETag is one of the client's.
 
     Raises:
-        PreconditionFailed: it has changed meanwhile.
+        RequestError: it has changed meanwhile.
     """
     if etags and current not in etags:
-        raise PreconditionFailed(current)
+        raise RequestError(
+            "precondition-failed",
+            f"it has changed meanwhile, and is now {current}; look at it again, then decide",
+        )
 
 
 class _ComparedJobs:

@@ -13,16 +13,16 @@ from pydantic import ConfigDict, Field, model_validator
 
 from duetime.api.authenticator import Caller, require
 from duetime.api.context import NOTIFICATIONS, caller_at
-from duetime.api.errors import Flaw, InvalidRequest, PreferencesConflict
+from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.notifications import MANAGE, READ, Scope, admin_of, whose
 from duetime.api.preconditions import compare, etag_of_preferences, expected_etags
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, RouteGroup, route
 from duetime.api.views import View, answer, shows
-from duetime.errors import truncate
+from duetime.errors import InvalidArgument, StateConflict, truncate
 from duetime.model.audit import AuditKind
 from duetime.model.notification import Channel, NotificationKind
-from duetime.model.preferences import InvalidPreferences, Preferences
+from duetime.model.preferences import Preferences
 from duetime.settings import Settings
 
 _MOST_FLAWS = 20
@@ -66,7 +66,7 @@ class PreferencesRequest(RequestBody):
                 addresses=_once(stored.addresses, self.addresses),
                 admin_addresses=_once(stored.admin_addresses, self.admin_addresses),
             )
-        except InvalidPreferences as error:
+        except InvalidArgument as error:
             raise InvalidRequest([_flaw(problem) for problem in error.problems[:_MOST_FLAWS]]) from None
 
 
@@ -147,7 +147,11 @@ class NotificationPreferences(RouteGroup):
         chosen = replace(chosen, changed_at=self.api.clock.now(), changed_by=caller.actor)
         if not store.put(chosen):
             compare(etags, etag_of_preferences(store.get(chosen.tenant_id)))
-            raise PreferencesConflict
+            raise StateConflict(
+                "another caller has changed the preferences meanwhile",
+                "read them, then decide",
+                code="preferences-conflict",
+            )
         return self._answer(caller, replace(chosen, revision=chosen.revision + 1))
 
     def _answer(self, caller: Caller, chosen: Preferences) -> Response[PreferencesView]:

@@ -16,27 +16,15 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from duetime.api.errors import Flaw, InvalidRequest, Unhealthy, WrongMethod
+from duetime.api.errors import Flaw, InvalidRequest, RequestError
 from duetime.api.parameters import Fields, body_fields, fields_at, query_fields
 from duetime.api.routes import Route
 from duetime.cadence.errors import InvalidText
-from duetime.errors import (
-    DebounceConflict,
-    DuetimeError,
-    IdempotencyConflict,
-    QuotaExceeded,
-    RateExceeded,
-    truncate,
-)
+from duetime.errors import DuetimeError, KeyConflict, QuotaExceeded, RateExceeded, truncate
 
 _BY_CODE: Mapping[str, str] = MappingProxyType(
     {
-        "invalid-backfill": "from",
-        "invalid-cursor": "cursor",
         "invalid-payload": "payload",
-        "invalid-reason": "reason",
-        "invalid-selection": "status",
-        "priority-not-enabled": "priority",
         "type-not-hosted": "type",
         "unknown-type": "type",
     }
@@ -108,13 +96,12 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "definition-not-found": (HTTPStatus.NOT_FOUND, "The job has no such definition"),
         "backfill-not-found": (HTTPStatus.NOT_FOUND, "The job has no such backfill"),
         "job-not-found": (HTTPStatus.NOT_FOUND, "There is no such job"),
-        "undelivered-not-found": (HTTPStatus.NOT_FOUND, "Nothing undelivered has this id"),
+        "undelivered-input-not-found": (HTTPStatus.NOT_FOUND, "Nothing undelivered has this id"),
         "notification-not-found": (HTTPStatus.NOT_FOUND, "There is no such notification"),
-        "invalid-token": (HTTPStatus.NOT_FOUND, "No hand-over has this token"),
+        "hand-over-not-found": (HTTPStatus.NOT_FOUND, "No hand-over has this token"),
         "hand-over-ended": (HTTPStatus.CONFLICT, "The hand-over has ended already"),
         "standby-region": (HTTPStatus.CONFLICT, "This region stands by"),
         "not-handed-over": (HTTPStatus.CONFLICT, "The handler has not returned yet"),
-        "invalid-hand-over": (HTTPStatus.UNPROCESSABLE_ENTITY, "The hand-over does not allow this"),
         "route-not-found": (HTTPStatus.NOT_FOUND, "There is no such route"),
         "wrong-method": (HTTPStatus.METHOD_NOT_ALLOWED, "The route has no such method"),
         "action-conflict": (HTTPStatus.CONFLICT, "The action's status does not allow this"),
@@ -138,21 +125,16 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "wrong-media-type": (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The body is not JSON"),
         "invalid-request": (HTTPStatus.UNPROCESSABLE_ENTITY, "The request is not what the route takes"),
         "invalid-cursor": (HTTPStatus.UNPROCESSABLE_ENTITY, "The cursor belongs to another query"),
-        "invalid-time": (HTTPStatus.UNPROCESSABLE_ENTITY, "The time cannot be honoured"),
-        "invalid-selection": (HTTPStatus.UNPROCESSABLE_ENTITY, "The filters cannot be meant"),
-        "invalid-identifier": (HTTPStatus.UNPROCESSABLE_ENTITY, "A name cannot be part of a key"),
-        "invalid-backfill": (HTTPStatus.UNPROCESSABLE_ENTITY, "The range or the bound is not possible"),
-        "invalid-commit": (HTTPStatus.UNPROCESSABLE_ENTITY, "The entries cannot be committed"),
-        "invalid-checkpoint": (HTTPStatus.UNPROCESSABLE_ENTITY, "The checkpoint cannot be stored"),
-        "invalid-reason": (HTTPStatus.UNPROCESSABLE_ENTITY, "The reason is empty or too long"),
+        "invalid-argument": (HTTPStatus.UNPROCESSABLE_ENTITY, "A value is not allowed"),
         "invalid-payload": (HTTPStatus.UNPROCESSABLE_ENTITY, "The payload's own model refuses it"),
-        "priority-not-enabled": (HTTPStatus.UNPROCESSABLE_ENTITY, "The deployment enables no high priority"),
         "unknown-type": (HTTPStatus.UNPROCESSABLE_ENTITY, "No handler is registered for the type"),
         "type-not-hosted": (HTTPStatus.UNPROCESSABLE_ENTITY, "No worker hosts the type"),
-        "tenant-required": (HTTPStatus.UNPROCESSABLE_ENTITY, "The deployment has several tenants"),
         "bad-declaration": (HTTPStatus.UNPROCESSABLE_ENTITY, "The job cannot work as declared"),
         "naive-instant": (HTTPStatus.UNPROCESSABLE_ENTITY, "The time cannot be honoured"),
-        "error": (HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here"),
+        **dict.fromkeys(
+            ("error", "operation-failed", "unreadable-message"),
+            (HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here"),
+        ),
         "bad-settings": (HTTPStatus.INTERNAL_SERVER_ERROR, "The service is misconfigured"),
         "misconfigured": (HTTPStatus.INTERNAL_SERVER_ERROR, "The service is misconfigured"),
         "other-format": (HTTPStatus.INTERNAL_SERVER_ERROR, "Another version has made the tables"),
@@ -182,28 +164,25 @@ def problem_of(error: DuetimeError, route: Route | None = None) -> Response[str]
 
 
 def _detail(error: DuetimeError, status: HTTPStatus) -> str:
-    if status < HTTPStatus.INTERNAL_SERVER_ERROR or isinstance(error, Unhealthy):
+    if status < HTTPStatus.INTERNAL_SERVER_ERROR or isinstance(error, RequestError):
         return str(error)
     return _COME_AGAIN if status is HTTPStatus.SERVICE_UNAVAILABLE else _FOR_THE_OPERATOR
 
 
 def _headers(error: DuetimeError, status: HTTPStatus) -> dict[str, str | list[str]]:
-    if isinstance(error, WrongMethod):
-        return {"Allow": ", ".join(error.allowed)}
+    headers = dict[str, str | list[str]](error.headers if isinstance(error, RequestError) else {})
     if status is HTTPStatus.SERVICE_UNAVAILABLE:
-        return {"Retry-After": str(RETRY_AFTER)}
+        headers["Retry-After"] = str(RETRY_AFTER)
     if status is HTTPStatus.TOO_MANY_REQUESTS or error.code == "not-handed-over":
-        return {"Retry-After": "1"}
-    return {}
+        headers["Retry-After"] = "1"
+    return headers
 
 
 _MEMBERS: Mapping[type[DuetimeError], tuple[str, ...]] = {
-    IdempotencyConflict: ("action_id",),
-    DebounceConflict: ("action_id",),
+    KeyConflict: ("action_id",),
     InvalidText: ("text", "problem", "remedy", "start", "width"),
     QuotaExceeded: ("quota", "used", "added", "limit"),
     RateExceeded: ("quota", "limit"),
-    Unhealthy: ("parts",),
 }
 """The attributes of errors that are further members of their problems."""
 
@@ -211,6 +190,8 @@ _MEMBERS: Mapping[type[DuetimeError], tuple[str, ...]] = {
 def _more(error: DuetimeError, status: HTTPStatus, route: Route | None) -> Mapping[str, Any]:
     if status is HTTPStatus.UNPROCESSABLE_ENTITY:
         return {"errors": [asdict(flaw) for flaw in flaws_of(error, route)]}
+    if isinstance(error, RequestError):
+        return error.members
     names = (name for kind, names in _MEMBERS.items() if isinstance(error, kind) for name in names)
     return {name: getattr(error, name) for name in names}
 

@@ -17,7 +17,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
-from duetime.api.errors import Flaw, InvalidRequest, ReadsTooLarge
+from duetime.api.errors import Flaw, InvalidRequest, RequestError
 from duetime.api.gateway_event import Within
 from duetime.api.problems import problem_of
 from duetime.api.routes import RouteGroup, route
@@ -101,7 +101,7 @@ class ReadRoutes(RouteGroup):
 
 def _left(problem: str) -> dict[str, Any]:
     """Return the response to a read that must be sent alone."""
-    response = problem_of(ReadsTooLarge(problem))
+    response = problem_of(RequestError("reads-too-large", f"{problem}; send this read alone"))
     return {"statusCode": response.status_code, "body": response.body}
 
 

@@ -13,7 +13,7 @@ from pydantic.config import JsonDict
 from duetime.actions.order import Order
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.views import ApiModel, M, kinds_of, with_fields
-from duetime.errors import InvalidTime
+from duetime.errors import InvalidArgument
 from duetime.instant import Precision, When
 from duetime.model.new_action import MOST_SLOTS
 from duetime.model.predecessors import AfterFailure
@@ -128,7 +128,7 @@ class RequestedTime(RequestBody):
         """Return the due time for the scheduler.
 
         Raises:
-            InvalidTime: `at` is no ISO 8601 time, or a local one without its zone.
+            InvalidArgument: `at` is no ISO 8601 time, or a local one without its zone.
         """
         if self.at is None:
             return timedelta(seconds=self.in_ or 0)
@@ -139,14 +139,16 @@ def read_time(written: str, field: str, *, remedy: str = "", is_local: bool = Fa
     """Parse the time in a field of a request; a naive time needs `is_local`, for a separate zone.
 
     Raises:
-        InvalidTime: it is no ISO 8601 time, or has no offset.
+        InvalidArgument: it is no ISO 8601 time, or has no offset.
     """
     try:
         at = datetime.fromisoformat(written)
     except ValueError:
-        raise InvalidTime(written, "is no ISO 8601 time such as 2027-06-01T09:00:00Z", field=field) from None
+        raise InvalidArgument(
+            "is no ISO 8601 time such as 2027-06-01T09:00:00Z", value=written, field=field
+        ) from None
     if at.tzinfo is None and not is_local:
-        raise InvalidTime(written, f"has no offset; say …Z or …+02:00{remedy}", field=field)
+        raise InvalidArgument(f"has no offset; say …Z or …+02:00{remedy}", value=written, field=field)
     return at
 
 
@@ -171,7 +173,7 @@ class DueRequest(RequestedTime):
         """Return the expiry for the scheduler.
 
         Raises:
-            InvalidTime: `expires_at` is no ISO 8601 time, or a local one without its zone.
+            InvalidArgument: `expires_at` is no ISO 8601 time, or a local one without its zone.
         """
         at = self.expires_at
         is_local = self.tz is not None
@@ -213,7 +215,7 @@ class ScheduleRequest(DueRequest):
 
         Raises:
             InvalidRequest: the header and the body say two keys.
-            InvalidTime: as `when`.
+            InvalidArgument: as `when`.
         """
         options: Any = {name: getattr(self, name) for name in self.shown}
         if key is not None and options["idempotency_key"] not in {None, key}:

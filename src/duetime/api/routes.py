@@ -14,7 +14,7 @@ from http import HTTPStatus
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from duetime.api.errors import WrongMethod
+from duetime.api.errors import RequestError
 from duetime.api.gateway_event import BODY_LIMIT
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
@@ -168,10 +168,12 @@ class RouteMatch:
         """Return the route of a method.
 
         Raises:
-            WrongMethod: the path has no such method.
+            RequestError: the path has no such method.
         """
         if method not in self.methods:
-            raise WrongMethod(self.methods)
+            allowed = sorted(self.methods)
+            headers = {"Allow": ", ".join(allowed)}
+            raise RequestError("wrong-method", f"this path takes {' or '.join(allowed)}", headers=headers)
         return self.methods[method]
 
 

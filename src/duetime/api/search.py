@@ -17,7 +17,7 @@ from duetime.api.authenticator import Caller
 from duetime.api.context import ApiContext, caller_at, reader_at
 from duetime.api.routes import RouteGroup, route
 from duetime.api.views import ScannedView, View
-from duetime.errors import ActionNotFound, InvalidIdentifier
+from duetime.errors import InvalidArgument, NotFound
 from duetime.model.action import Action, Status
 from duetime.model.content_filter import ANY, LONGEST_TEXT, fields_of
 from duetime.model.error_pattern import error_pattern
@@ -131,7 +131,7 @@ class _TextSearch:
         """Return the action with this id, or those whose id begins with it."""
         try:
             return _Found([_of_action(self._scheduler.get(self._text))])
-        except (ActionNotFound, InvalidIdentifier):
+        except (NotFound, InvalidArgument):
             pass
         prefix = self._text.lower()
         if not _ID_PREFIX.fullmatch(prefix):
@@ -222,7 +222,7 @@ def _before(prefix: str) -> str:
 def _is_correlation_id(text: str) -> bool:
     try:
         return ids.correlation_id(text) == text
-    except InvalidIdentifier:
+    except InvalidArgument:
         return False
 
 

@@ -8,7 +8,6 @@ them changes, as between tests with moto, new clients are created. A forked proc
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,7 +15,7 @@ from botocore.config import Config
 
 from duetime.aws.sessions import create_client, default_session
 from duetime.environment import aws_variables
-from duetime.errors import DuetimeError, truncate
+from duetime.errors import InvalidArgument, truncate
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -39,20 +38,6 @@ PROMPT = PATIENT.merge(
 """For calls that must not hold up others, as in a pass: one that hangs fails after about five seconds."""
 BRIEF = PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 2}))
 ONCE = PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
-
-
-class UnknownRegion(DuetimeError, ValueError):
-    """DynamoDB has no region of that name."""
-
-    code = "unknown-region"
-
-    def __init__(self, region: str, known: Sequence[str]) -> None:
-        from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
-
-        self.region, self.known = region, tuple(known)
-        near = get_close_matches(region, known, n=3)
-        allowed = f"similar ones are {', '.join(near)}" if near else "allowed is one such as eu-west-1"
-        super().__init__(f"{truncate(region, 40)!r} is no region of DynamoDB; {allowed}")
 
 
 class _Shared:
@@ -80,7 +65,7 @@ def use_region(region: str) -> None:
     """Make a region the process's own: all later clients are there.
 
     Raises:
-        UnknownRegion: DynamoDB has no such region.
+        InvalidArgument: DynamoDB has no such region.
     """
     import boto3  # noqa: PLC0415 - only the operator's commands name a region
 
@@ -91,7 +76,11 @@ def use_region(region: str) -> None:
         for name in session.get_available_regions("dynamodb", partition)
     ]
     if region not in known:
-        raise UnknownRegion(region, known)
+        from difflib import get_close_matches  # noqa: PLC0415 - only for mistakes
+
+        near = get_close_matches(region, known, n=3)
+        allowed = f"similar ones are {', '.join(near)}" if near else "allowed is one such as eu-west-1"
+        raise InvalidArgument(f"{truncate(region, 40)!r} is no region of DynamoDB; {allowed}", field="region")
     boto3.DEFAULT_SESSION = session
 
 
@@ -104,6 +93,7 @@ def dynamodb(config: Config = PATIENT, region: str | None = None) -> DynamoDBCli
     """Return the client of DynamoDB, by default in the process's own region.
 
     Raises:
+        botocore.exceptions.NoRegionError: no AWS region is configured; also for the functions below.
         botocore.exceptions.NoRegionError: no AWS region is configured; also for the functions below.
     """
     return cast("DynamoDBClient", _SHARED.client("dynamodb", config, region))

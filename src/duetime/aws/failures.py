@@ -25,10 +25,10 @@ from typing import Any
 
 from duetime import ids
 from duetime.aws.damaged_rows import DAMAGED, from_message
-from duetime.aws.messages import UnreadableMessage, from_json
+from duetime.aws.messages import from_json
 from duetime.aws.stuck_work import STUCK
 from duetime.aws.stuck_work import from_message as stuck_from_message
-from duetime.errors import truncate
+from duetime.errors import UnreadableMessage, truncate
 from duetime.model.undelivered import requested_in
 from duetime.ports.undelivered import StreamBatch
 from duetime.ports.wakeups import NOTIFICATIONS, DueMessage

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from duetime.aws import clients
 from duetime.aws.faults import ignoring, translate_errors
-from duetime.errors import BackendMisconfigured, InvalidTime
+from duetime.errors import BackendMisconfigured, InvalidArgument
 from duetime.ids import ActionId, TenantId
 from duetime.instant import parse
 from duetime.model.action import ActionRef
@@ -107,5 +107,5 @@ def _transition(event: Any) -> LoggedTransition | None:
             str(line["type"]),
             None if due_at is None else parse(due_at),
         )
-    except (ValueError, LookupError, TypeError, AttributeError, InvalidTime):
+    except (ValueError, LookupError, TypeError, AttributeError, InvalidArgument):
         return None

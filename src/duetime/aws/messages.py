@@ -9,20 +9,11 @@ import json
 from typing import Any
 
 from duetime import ids, instant
-from duetime.errors import DuetimeError, truncate
+from duetime.errors import UnreadableMessage
 from duetime.model.action import ActionRef
 from duetime.ports.wakeups import DueMessage
 
 TYPE_LIMIT = 100
-
-
-class UnreadableMessage(DuetimeError, ValueError):
-    """A message that duetime did not write. It ends in the failure queue."""
-
-    code = "unreadable-message"
-
-    def __init__(self, problem: object) -> None:
-        super().__init__(f"not a due message: {truncate(problem, 200)}")
 
 
 def to_json(message: DueMessage, *, delay: int = 0) -> str:
@@ -67,4 +58,4 @@ def from_json(body: str | dict[str, Any]) -> tuple[DueMessage, int]:
         )
         return message, int(document.get("delay", 0))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise UnreadableMessage(f"{type(error).__name__}: {error}") from error
+        raise UnreadableMessage(error) from error

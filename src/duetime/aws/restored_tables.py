@@ -15,19 +15,13 @@ from duetime.aws.dynamodb import SERVICE, Client
 from duetime.aws.faults import ignoring, translate_errors
 from duetime.aws.tables import TTL_ATTRIBUTE, TableShape, add_index_request, create_table_request
 from duetime.clock import Clock
-from duetime.errors import DuetimeError
+from duetime.errors import OperationFailed
 
 VIEW = "NEW_AND_OLD_IMAGES"
 
 _PAUSE = timedelta(seconds=5)
 _PATIENCE = timedelta(minutes=30)
 """An index of a large table takes minutes to fill."""
-
-
-class UnfitTable(DuetimeError, RuntimeError):
-    """A table cannot be adopted; nothing was changed."""
-
-    code = "unfit-table"
 
 
 class RestoreSource(NamedTuple):
@@ -63,23 +57,23 @@ class RestoredTable:
         """Return if the table can be adopted.
 
         Raises:
-            UnfitTable: it does not exist, is not active, or has other keys.
+            OperationFailed: it does not exist, is not active, or has other keys.
         """
         found = self._description()
         if found["TableStatus"] != "ACTIVE":
-            raise UnfitTable(
+            raise OperationFailed(
                 f"the table {self.name} is {found['TableStatus']}; allowed is ACTIVE. Wait with"
                 f" `aws dynamodb wait table-exists --table-name {self.name}`, and repeat this command"
             )
         keys = create_table_request(self._shape, self.name)["KeySchema"]
         if sorted(found["KeySchema"], key=str) != sorted(keys, key=str):
-            raise UnfitTable(
+            raise OperationFailed(
                 f"the table {self.name} has the keys {found['KeySchema']}; allowed are {keys}."
                 " Name a table that is restored from one of duetime"
             )
         view = found.get("StreamSpecification", {}).get("StreamViewType", VIEW)
         if view != VIEW:
-            raise UnfitTable(
+            raise OperationFailed(
                 f"the stream of the table {self.name} has {view}; allowed is {VIEW}. Disable the stream with"
                 f" `aws dynamodb update-table --table-name {self.name} --stream-specification"
                 " StreamEnabled=false`, and repeat this command"
@@ -98,7 +92,7 @@ class RestoredTable:
             tags_of: tables whose tags it gets: those of the first one that exists.
 
         Raises:
-            UnfitTable: as above.
+            OperationFailed: as above.
         """
         self.check()
         enabled = (
@@ -184,7 +178,7 @@ class RestoredTable:
         ends = self._clock.now() + _PATIENCE
         while not _is_active(self._description()):
             if self._clock.now() > ends:
-                raise UnfitTable(
+                raise OperationFailed(
                     f"the table {self.name} is still being changed after {_PATIENCE}; repeat this command"
                     " when it is ACTIVE: what was done stays"
                 )
@@ -193,7 +187,7 @@ class RestoredTable:
     def _description(self) -> Any:
         with translate_errors(SERVICE), ignoring("ResourceNotFoundException"):
             return self._client.describe_table(TableName=self.name)["Table"]
-        raise UnfitTable(
+        raise OperationFailed(
             f"the table {self.name} does not exist in this account and region; restore it first, as the"
             " runbook describes under 'Restoring a table'"
         )

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from duetime import ids, instant
 from duetime.aws.keys import Item, correlation_key, row_key, shard_key
-from duetime.errors import InvalidTime
+from duetime.errors import InvalidArgument
 from duetime.ids import SYSTEM_TENANT
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.checkpoint import CHECKPOINT_LIMIT, Checkpoint
@@ -60,12 +60,12 @@ def read_instant(item: Item, name: str) -> datetime:
     """Return an instant of a row, which DynamoDB compares as a text.
 
     Raises:
-        InvalidTime: it is not the text that duetime writes, or lies outside the years 1970 to 2199.
+        InvalidArgument: it is not the text that duetime writes, or lies outside the years 1970 to 2199.
     """
     written = item[name]["S"]
     at = instant.parse(written)
     if instant.text(at) != written or not instant.EARLIEST <= at <= instant.LATEST:
-        raise InvalidTime(written, f"is no instant that duetime writes as {name}")
+        raise InvalidArgument(f"is no instant that duetime writes as {name}", value=written)
     return at
 
 

@@ -10,16 +10,10 @@ from botocore.awsrequest import AWSRequest
 from botocore.exceptions import BotoCoreError
 from botocore.session import Session
 
-from duetime.errors import DuetimeError
+from duetime.errors import OperationFailed
 
 _SERVICE = "execute-api"
 _REGION = re.compile(r"https://[^./]+\.execute-api\.([a-z0-9-]+)\.")
-
-
-class NotSigned(DuetimeError, RuntimeError):
-    """The AWS credentials or the region are missing."""
-
-    code = "not-signed"
 
 
 def signed(
@@ -35,7 +29,7 @@ def signed(
         region: the API's region; by default from the URL, or else from the AWS settings.
 
     Raises:
-        NotSigned: the credentials are missing or cannot be loaded, or no region is known.
+        OperationFailed: the credentials are missing or cannot be loaded, or no region is known.
     """
     request = AWSRequest(method, url, headers=dict(headers), data=body)
     try:
@@ -43,12 +37,16 @@ def signed(
         credentials = session.get_credentials()
         where = region or _region_in(url) or session.get_config_variable("region")
         if credentials is None:
-            raise NotSigned("there are no AWS credentials to sign with; sign in to AWS, or pass a token")
+            raise OperationFailed(
+                "there are no AWS credentials to sign with; sign in to AWS, or pass a token"
+            )
         if where is None:
-            raise NotSigned("the URL contains no AWS region; pass --region, or set AWS_REGION")
+            raise OperationFailed("the URL contains no AWS region; pass --region, or set AWS_REGION")
         SigV4Auth(credentials.get_frozen_credentials(), _SERVICE, where).add_auth(request)
     except BotoCoreError as error:
-        raise NotSigned(f"the AWS credentials cannot be loaded ({error}); sign in to AWS again") from None
+        raise OperationFailed(
+            f"the AWS credentials cannot be loaded ({error}); sign in to AWS again"
+        ) from None
     return dict(request.headers.items())
 
 

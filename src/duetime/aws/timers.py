@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from duetime.aws.faults import code_of, ignoring, translate_errors
-from duetime.aws.messages import UnreadableMessage, from_json, to_json
-from duetime.errors import BackendMisconfigured, BackendUnavailable, TimerQuotaReached
+from duetime.aws.messages import from_json, to_json
+from duetime.errors import BackendMisconfigured, BackendUnavailable, TimerQuotaReached, UnreadableMessage
 from duetime.ports.wakeups import DueMessage, timer_name
 from duetime.settings import Settings
 

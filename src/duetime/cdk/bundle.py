@@ -73,8 +73,8 @@ class Bundle:
         """Fill an empty directory.
 
         Raises:
-            HandlersRejected: handlers have the name of a library, or of handlers from another directory.
-            NotInstalled: the libraries are not available, or not compatible.
+            DeclarationError: handlers have the name of a library, or of handlers from another directory.
+            OperationFailed: the libraries are not available, or not compatible.
         """
         install(self.requirements, directory, self.target)
         # a requirements file may have installed another duetime: replace it by the tested one

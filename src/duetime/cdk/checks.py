@@ -12,7 +12,7 @@ from duetime.cdk.deployment import Deployment
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.wakes import DEFAULT_BUS
 from duetime.console.site import ASSETS, CONFIG
-from duetime.errors import InvalidIdentifier
+from duetime.errors import InvalidArgument
 from duetime.ids import DEFAULT_WORKER
 from duetime.model.permissions import Permission
 from duetime.settings import Settings
@@ -141,7 +141,7 @@ def _wrong_identities(identities: Mapping[str, str]) -> Iterator[str]:
             continue
         try:
             ids.tenant(identity.split()[0])
-        except InvalidIdentifier as error:
+        except InvalidArgument as error:
             yield f"identities maps {arn!r} to {identity!r}: its first word, the tenant, {error.problem}"
 
 

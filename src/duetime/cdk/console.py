@@ -15,31 +15,18 @@ from duetime.cdk.gateway import Gateway
 from duetime.console import BUILT, ConsoleConfig, Site
 from duetime.console.site import ASSETS, CONFIG, PAGE
 from duetime.environment import ConsoleEnvironment
-from duetime.errors import DuetimeError
+from duetime.errors import OperationFailed
 from duetime.lambdas.console import FILE
 
 _TIMEOUT = timedelta(seconds=10)
 _OPEN = "The console's files contain no data of any tenant; users sign in to see more."
 
 
-class ConsoleNotBuilt(DuetimeError, RuntimeError):
-    """The console's page is not built."""
-
-    code = "console-not-built"
-
-    def __init__(self, page: Path) -> None:
-        super().__init__(
-            f"the console's page is not in {page}. A checkout of duetime lacks it until you run"
-            " `make setup` there; the wheel of duetime contains it. To omit the console, set"
-            " Deployment(console=False), or -c duetime:console=false"
-        )
-
-
 class Console(Construct):
     """Serves the page, its configuration and its assets to everyone. The function has no rights.
 
     Raises:
-        ConsoleNotBuilt: the page is not built.
+        OperationFailed: the page is not built.
     """
 
     def __init__(
@@ -55,7 +42,11 @@ class Console(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         if Stack.of(self).bundling_required and not Site(ConsoleConfig(api=""), page).is_built:
-            raise ConsoleNotBuilt(page)
+            raise OperationFailed(
+                f"the console's page is not in {page}. A checkout of duetime lacks it until you run"
+                " `make setup` there; the wheel of duetime contains it. To omit the console, set"
+                " Deployment(console=False), or -c duetime:console=false"
+            )
         spec = FunctionSpec(
             name=name,
             about="serves the console",

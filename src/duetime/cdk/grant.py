@@ -21,7 +21,7 @@ from duetime.cdk.rights import (
     send,
 )
 from duetime.cdk.tables import Tables
-from duetime.errors import InvalidIdentifier
+from duetime.errors import InvalidArgument
 from duetime.model.quota import has_quotas
 from duetime.settings import Made, Settings
 
@@ -46,7 +46,7 @@ def schedule_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.P
     For some tenants, they include no write of a job's run: an event's run takes the lock of code's job.
 
     Raises:
-        InvalidIdentifier: a tenant that cannot be part of a key, or that is a pattern in IAM.
+        InvalidArgument: a tenant that cannot be part of a key, or that is a pattern in IAM.
         ValueError: `tenants` is empty.
     """
     on_table, hosted = tables.actions.table_arn, read_manifests(tables.jobs.table_arn)
@@ -82,7 +82,9 @@ def _checked(tenants: Sequence[str]) -> list[str]:
 def _literal(tenant: str) -> str:
     """Return a tenant that is no pattern in IAM: one named ``*`` would match all of them."""
     if found := _PATTERN & set(ids.tenant(tenant)):
-        raise InvalidIdentifier("tenant", tenant, f"cannot be granted: {min(found)} is a pattern in IAM")
+        raise InvalidArgument(
+            f"cannot be granted: {min(found)} is a pattern in IAM", field="tenant", value=tenant
+        )
     return tenant
 
 
@@ -116,7 +118,7 @@ def grant_manage_jobs(
         event_jobs: the jobs of code that events start for tenants.
 
     Raises:
-        InvalidIdentifier: a tenant that cannot be part of a key, or that is a pattern in IAM.
+        InvalidArgument: a tenant that cannot be part of a key, or that is a pattern in IAM.
         ValueError: `tenants` is empty.
     """
     environment = replace(

@@ -20,7 +20,7 @@ from duetime._setting_fields import shown
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.install import install
 from duetime.cdk.requirements import Requirements
-from duetime.errors import DuetimeError
+from duetime.errors import DeclarationError
 from duetime.ids import DEFAULT_WORKER
 from duetime.model.manifest import Manifest
 from duetime.settings import Settings
@@ -28,12 +28,6 @@ from duetime.settings import Settings
 NOT_CODE = ignore_patterns("__pycache__", "*.pyc", ".*")
 _READER = Path(__file__).with_name("read_app.py")
 _PATIENCE = 120
-
-
-class HandlersRejected(DuetimeError, ValueError):
-    """The handlers cannot be bundled. The message has the reason, with the traceback of a failed import."""
-
-    code = "handlers-refused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +65,13 @@ class Handlers:
         """The top-level package or module of the app.
 
         Raises:
-            HandlersRejected: neither exists.
+            DeclarationError: neither exists.
         """
         top = self.app.partition(":")[0].partition(".")[0]
         for found in (self.source / top, self.source / f"{top}.py"):
             if top and found.exists():
                 return found
-        raise HandlersRejected(
+        raise DeclarationError(
             f"app is {self.app!r}; allowed is module:name, its module or package in {self.source.resolve()}"
         )
 
@@ -85,11 +79,11 @@ class Handlers:
         """Copy the code into a bundle's directory.
 
         Raises:
-            HandlersRejected: a library of the bundle has the same name.
+            DeclarationError: a library of the bundle has the same name.
         """
         code = self.code
         if (directory / code.stem).exists() or (directory / code.name).exists():
-            raise HandlersRejected(
+            raise DeclarationError(
                 f"app is {self.app!r}, but a bundled library has the name {code.stem!r} too; rename yours"
             )
         if code.is_dir():
@@ -104,7 +98,7 @@ class Handlers:
             at_most: Lambda's time-out of the worker, the maximum for a handler's own.
 
         Raises:
-            HandlersRejected: the app cannot be imported, registers nothing, or contradicts the deployment.
+            DeclarationError: the app cannot be imported, registers nothing, or contradicts the deployment.
         """
         with TemporaryDirectory(prefix="duetime-") as directory:
             code, libraries = Path(directory, "code"), Path(directory, "libraries")
@@ -115,12 +109,12 @@ class Handlers:
             read = _read(self.app, [code, libraries])
         manifest = Manifest.from_json(read["manifest"], read["jobs"])
         if manifest.worker != self.worker:
-            raise HandlersRejected(
+            raise DeclarationError(
                 f"{self.app} has App(worker={manifest.worker!r}), but the stack assigns it to the worker"
                 f" {self.worker!r}; use the same name in both"
             )
         if timedelta(seconds=read["longest"]) > at_most:
-            raise HandlersRejected(
+            raise DeclarationError(
                 f"worker_timeout is {shown(at_most)}, but {read['slowest']} has a time-out of"
                 f" {read['longest']:g} s; raise worker_timeout or lower the handler's"
             )
@@ -137,7 +131,7 @@ def _read(app: str, path: list[Path]) -> dict[str, Any]:
                 command, capture_output=True, text=True, timeout=_PATIENCE, check=False
             )
         except subprocess.TimeoutExpired:
-            raise HandlersRejected(f"{app} did not import within {_PATIENCE} s") from None
+            raise DeclarationError(f"{app} did not import within {_PATIENCE} s") from None
         if done.returncode:
-            raise HandlersRejected(f"app is {app!r}, and importing it fails:\n\n{done.stderr.strip()}")
+            raise DeclarationError(f"app is {app!r}, and importing it fails:\n\n{done.stderr.strip()}")
         return dict(json.loads(found.read_text()))

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from duetime.cdk.requirements import Requirements
-from duetime.errors import DuetimeError
+from duetime.errors import OperationFailed
 
 _OF_THIS_MACHINE = (
     "bin",
@@ -27,12 +27,6 @@ _OF_THIS_MACHINE = (
 )
 WHEELS = Path.home() / ".cache" / "duetime" / "wheels"
 """The default cache of pip's wheels."""
-
-
-class NotInstalled(DuetimeError, RuntimeError):
-    """The installer could not provide the libraries. The message is the installer's."""
-
-    code = "not-installed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +76,7 @@ def install(
         wheels: where pip caches its wheels.
 
     Raises:
-        NotInstalled: no index has such wheels, or both uv and pip are missing.
+        OperationFailed: no index has such wheels, or both uv and pip are missing.
     """
     with requirements.as_arguments() as arguments:
         if uv := _uv():
@@ -101,13 +95,13 @@ def _with_uv(
     if _run([*command, "--offline"]) is None:
         return
     if problem := _run(command):
-        raise NotInstalled(problem)
+        raise OperationFailed(problem)
 
 
 def _with_pip(arguments: Sequence[str], directory: Path, target: InstallTarget | None, wheels: Path) -> None:
     """Download wheels into a cache and install from it, since pip would query its index every time."""
     if not find_spec("pip"):
-        raise NotInstalled("neither uv nor pip is installed; install uv beside aws-cdk-lib")
+        raise OperationFailed("neither uv nor pip is installed; install uv beside aws-cdk-lib")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     options = target.for_pip() if target else []
     cache = ["--no-compile", "--no-index", "--find-links", str(wheels)]
@@ -115,7 +109,7 @@ def _with_pip(arguments: Sequence[str], directory: Path, target: InstallTarget |
     if _run(command) is None:
         return
     if problem := _run([*pip, "download", "--dest", str(wheels), *options, *arguments]) or _run(command):
-        raise NotInstalled(problem)
+        raise OperationFailed(problem)
 
 
 def _run(command: Sequence[str]) -> str | None:

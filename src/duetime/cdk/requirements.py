@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from duetime.errors import DuetimeError
+from duetime.errors import DeclarationError
 
 LAMBDA_HAS = frozenset({"boto3"})
 """Not bundled: Lambda's Python includes it, AWS patches it there, and it supports every call that is used."""
@@ -21,12 +21,6 @@ LAMBDA_HAS = frozenset({"boto3"})
 ONLY_HANDLERS_NEED = frozenset({"pydantic", "croniter"})
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
-
-
-class RequirementsMissing(DuetimeError, ValueError):
-    """The requirements file does not exist."""
-
-    code = "requirements-missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +42,12 @@ class Requirements:
         """Add a requirements file. Libraries that it names are no longer pinned.
 
         Raises:
-            RequirementsMissing: the file does not exist.
+            DeclarationError: the file does not exist.
         """
         if path is None:
             return self
         if not path.is_file():
-            raise RequirementsMissing(
+            raise DeclarationError(
                 f"requirements is {str(path)!r}, which does not exist; allowed is a requirements file of pip"
             )
         named = {_normal(line) for line in path.read_text(encoding="utf-8").splitlines()}

@@ -85,8 +85,8 @@ class Duetime(Construct):
 
     Raises:
         SettingsError: the settings contradict each other or AWS' limits.
-        HandlersRejected: handlers cannot be imported, register nothing, or contradict the deployment.
-        ConsoleNotBuilt: the console's page is not built.
+        DeclarationError: handlers cannot be imported, register nothing, or contradict the deployment.
+        OperationFailed: the console's page is not built.
     """
 
     def __init__(
@@ -194,7 +194,7 @@ class Duetime(Construct):
             tenants: whose actions; by default every tenant's.
 
         Raises:
-            InvalidIdentifier: a tenant that cannot be part of a key.
+            InvalidArgument: a tenant that cannot be part of a key.
         """
         grant_schedule(function, self.tables, self.settings, tenants)
         self._let_use_key(function)
@@ -213,7 +213,7 @@ class Duetime(Construct):
                 By default every tenant's jobs and those that code declares.
 
         Raises:
-            InvalidIdentifier: a tenant that cannot be part of a key.
+            InvalidArgument: a tenant that cannot be part of a key.
         """
         grant_manage_jobs(function, self.tables, self.settings, tenants, self._event_jobs)
         self._let_use_key(function)

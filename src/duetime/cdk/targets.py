@@ -26,7 +26,7 @@ from duetime.cdk.resources import SharedResources
 from duetime.cdk.rights import may, send
 from duetime.cdk.worker import WorkerFunction
 from duetime.environment import PREFIX, TARGETS
-from duetime.errors import DeclarationError, InvalidIdentifier, SettingsError
+from duetime.errors import DeclarationError, InvalidArgument, SettingsError
 from duetime.ids import EVENT_SOURCE, TARGET_WORKER
 from duetime.model.manifest import Manifest
 from duetime.targets.grants import Grant, Grants, TargetGrant, WebhookHost
@@ -253,5 +253,5 @@ def _checked(tenants: Sequence[str] | None) -> tuple[str, ...]:
         raise SettingsError(["tenants is empty; name some, or omit it for all"])
     try:
         return tuple(str(ids.tenant(tenant)) for tenant in tenants or ())
-    except InvalidIdentifier as error:
+    except InvalidArgument as error:
         raise SettingsError([str(error)]) from None

@@ -12,7 +12,7 @@ from duetime.cli import views
 from duetime.cli.arguments import fields_of, filters_of, moment, payload_of
 from duetime.cli.client import Client, Json, client_of
 from duetime.cli.commands import scope_of
-from duetime.cli.failures import BadUsage, CommandFailed
+from duetime.cli.failures import BadUsage
 from duetime.cli.many import watch
 from duetime.cli.output import (
     Listing,
@@ -26,6 +26,7 @@ from duetime.cli.output import (
 )
 from duetime.cli.tables import local, worded
 from duetime.clock import SystemClock
+from duetime.errors import OperationFailed
 from duetime.model.error_pattern import error_pattern
 
 MOST_PAGES = 20
@@ -92,7 +93,7 @@ def resume(arguments: argparse.Namespace) -> int:
         and (item["id"] == pause_id or {"scope": item["scope"], "name": item["name"]} == scope)
     ]
     if not found:
-        raise CommandFailed("no such pause is in force; `duetime pauses` lists them")
+        raise OperationFailed("no such pause is in force; `duetime pauses` lists them")
     ended = {"items": [client.call("resumeWork", item).body for item in found]}
     return print_content(arguments, ended, views.resumed)
 

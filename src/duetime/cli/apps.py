@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from duetime._english import counted, plural
 from duetime.check import Report, report
 from duetime.cli.client import Client, client_of
-from duetime.cli.failures import BadUsage, CommandFailed
+from duetime.cli.failures import BadUsage
 from duetime.cli.loading import app_at
 from duetime.cli.output import ProgressBar, print_either
 from duetime.cli.preview import local_text, row_as_json
@@ -31,6 +31,7 @@ from duetime.differences import (
     differences_of_runs,
 )
 from duetime.environment import environment
+from duetime.errors import OperationFailed
 from duetime.ids import JobName
 from duetime.model.built_in import RESERVED
 from duetime.model.job import Origin
@@ -217,7 +218,7 @@ def _runs_under(folder: Path, app: str, start: datetime, until: datetime) -> dic
         check=False,
     )
     if found.returncode:
-        raise CommandFailed(f"the runs under {folder} are not known: {found.stderr.strip()[-400:]}")
+        raise OperationFailed(f"the runs under {folder} are not known: {found.stderr.strip()[-400:]}")
     runs = dict[str, list[datetime]]()
     for run_ in json.loads(found.stdout)["runs"]:
         runs.setdefault(run_["job"], []).append(datetime.fromisoformat(run_["at"]))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from duetime import api
 from duetime._english import nearest
 from duetime.api import PREFIX
-from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
+from duetime.cli.failures import BadUsage, RequestRejected, strange_answer
 from duetime.cli.tables import positive_seconds
 from duetime.environment import CommandLine
 
@@ -122,7 +122,7 @@ class Client(NamedTuple):
         """Make one call, and return the response's body, empty without content; `path` is in segments.
 
         Raises:
-            CommandFailed: as `answer`.
+            OperationFailed: as `answer`.
         """
         return self.answer(method, *path, query=query, body=body, etag=etag).body
 
@@ -147,7 +147,7 @@ class Client(NamedTuple):
             BadUsage: the URL is malformed.
             NoResponse: no server responds, or not in time.
             RequestRejected: the API rejects the request.
-            StrangeAnswer: the server is not duetime's API.
+            OperationFailed: the server is not duetime's API.
         """
         received = self._exchange(method, path, query, body, etag)
         if received.status == _NO_CONTENT and method != "GET":
@@ -158,7 +158,7 @@ class Client(NamedTuple):
         """Make the call of an operation of the API: its path, query and body have the values that it takes.
 
         Raises:
-            CommandFailed: as `answer`.
+            OperationFailed: as `answer`.
         """
         known = operations()[operation]
         values = {name: value for name, value in (given or {}).items() if value is not None}
@@ -199,12 +199,9 @@ class Client(NamedTuple):
         return exchange(method, url, headers, sent, base=self.url, timeout=self.timeout)
 
     def _signed(self, method: str, url: str, headers: dict[str, str], sent: bytes | None) -> dict[str, str]:
-        from duetime.aws.signing import NotSigned, signed  # noqa: PLC0415 - a token needs no botocore
+        from duetime.aws.signing import signed  # noqa: PLC0415 - a token needs no botocore
 
-        try:
-            return signed(method, url, headers, sent, region=self.region)
-        except NotSigned as error:
-            raise CommandFailed(str(error)) from None
+        return signed(method, url, headers, sent, region=self.region)
 
     def _headers(self, method: str, etag: str | None) -> dict[str, str]:
         headers = {
@@ -230,7 +227,7 @@ class Client(NamedTuple):
         if status >= _ERROR and {"title", "detail"} <= answer.keys():
             raise RequestRejected(status, str(answer["title"]), str(answer["detail"]), self._fix(status))
         message = answer.get("message")  # of API Gateway itself
-        raise StrangeAnswer(self.url, status, message)
+        raise strange_answer(self.url, status, message)
 
     def _fix(self, status: int) -> str:
         """Return the remedy for rejections of API Gateway, whose messages name none."""

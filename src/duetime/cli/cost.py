@@ -14,8 +14,9 @@ from duetime.cli.output import print_either
 from duetime.cli.tables import plain, table
 from duetime.clock import SystemClock
 from duetime.cost.estimate import Estimate, estimate
-from duetime.cost.prices import CostLine, InvalidPrices, Prices, prices_at, usual_prices
-from duetime.cost.workload import InvalidWorkload, Workload
+from duetime.cost.prices import CostLine, Prices, prices_at, usual_prices
+from duetime.cost.workload import Workload
+from duetime.errors import InvalidArgument
 from duetime.ids import JobName
 from duetime.simulate import runs_per_day
 
@@ -41,9 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         prices = usual_prices() if arguments.prices is None else prices_at(arguments.prices)
         workload = Workload(**{name: value for name, value in given.items() if value is not None})
-    except InvalidPrices as refused:
-        raise BadUsage(str(refused)) from None
-    except InvalidWorkload as refused:
+    except InvalidArgument as refused:
+        if refused.field == "prices":
+            raise BadUsage(str(refused)) from None
         problems = (problem.partition(" ") for problem in refused.problems)
         raise BadUsage(
             "; ".join(f"--{name.replace('_', '-')} {rest}" for name, _, rest in problems)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from duetime._english import nearest
-from duetime.errors import DuetimeError
+from duetime.errors import DuetimeError, OperationFailed
 
 _SERVER_ERROR = 500
 
@@ -22,31 +22,20 @@ class BadUsage(DuetimeError, ValueError):
     code = "bad-usage"
 
 
-class CommandFailed(DuetimeError, RuntimeError):
-    """The command could not do its work: exit status 1."""
-
-    code = "command-failed"
-
-
-class NoResponse(CommandFailed):
+class NoResponse(OperationFailed):
     """The request got no response of the API."""
 
 
-class StrangeAnswer(CommandFailed):
-    """The server at the URL is not duetime's API."""
-
-    def __init__(self, url: str, status: int, message: str | None) -> None:
-        super().__init__(
-            f"{url} answers {status}"
-            + (f" {message!r}" if message else "")
-            + ", which is not a response of duetime: check --url"
-        )
-
-
-class RequestRejected(CommandFailed):
+class RequestRejected(OperationFailed):
     """The API rejects the request with a reason."""
 
     def __init__(self, status: int, title: str, detail: str, fix: str = "") -> None:
         self.status = status
         message = detail if status < _SERVER_ERROR else f"{title}: {detail}"
         super().__init__(f"{message}: {fix}" if fix else message)
+
+
+def strange_answer(url: str, status: int, message: str | None) -> OperationFailed:
+    """Return the error of a URL whose server is not duetime's API."""
+    shown = f" {message!r}" if message else ""
+    return OperationFailed(f"{url} answers {status}{shown}, which is not a response of duetime: check --url")

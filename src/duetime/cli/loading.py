@@ -12,8 +12,8 @@ from traceback import walk_tb
 from typing import TypeVar, cast
 
 from duetime.app import App
-from duetime.cli.failures import BadUsage, CommandFailed
-from duetime.errors import DeclarationError, DuetimeError
+from duetime.cli.failures import BadUsage
+from duetime.errors import DeclarationError, DuetimeError, OperationFailed
 from duetime.lambdas.loading import imported_for, load_app
 
 
@@ -23,7 +23,7 @@ def app_at(where: str) -> App:
     Raises:
         BadUsage: `where` has another form.
         DuetimeError: it is no app, or its declarations are invalid.
-        CommandFailed: importing it fails.
+        OperationFailed: importing it fails.
     """
     return _imported("app", where, load_app)
 
@@ -34,7 +34,7 @@ def setup_at(where: str) -> Callable[[], None]:
     Raises:
         BadUsage: `where` has another form.
         DeclarationError: it is not a synchronous function.
-        CommandFailed: the import fails, or later the call.
+        OperationFailed: the import fails, or later the call.
     """
     setup = _imported("setup", where, _load_function)
 
@@ -62,7 +62,7 @@ def _imported(what: str, where: str, load: Callable[[str], Loaded]) -> Loaded:
             error.add_note(place)
         raise
     except ImportError as error:
-        raise CommandFailed(
+        raise OperationFailed(
             f"cannot import the {what} {where!r} ({error}): run this in the directory it is imported from,"
             " or name that in PYTHONPATH, such as PYTHONPATH=src"
         ) from error
@@ -80,8 +80,8 @@ def _load_function(where: str) -> Callable[[], object]:
     return cast("Callable[[], object]", found)
 
 
-def _failed(what: str, error: Exception) -> CommandFailed:
-    failed = CommandFailed(f"{what}: {type(error).__name__}: {error}")
+def _failed(what: str, error: Exception) -> OperationFailed:
+    failed = OperationFailed(f"{what}: {type(error).__name__}: {error}")
     if place := _place(error):
         failed.add_note(place)
     return failed

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from duetime.app import App
 from duetime.cli.arguments import fields_of
-from duetime.cli.failures import BadUsage, CommandFailed
+from duetime.cli.failures import BadUsage
 from duetime.cli.loading import app_at, setup_at
 from duetime.clock import SystemClock
-from duetime.errors import DeclarationError, SettingsError
+from duetime.errors import DeclarationError, OperationFailed, SettingsError
 from duetime.profiles import with_profile
 from duetime.settings import Settings
 from duetime.targets import with_targets
@@ -36,7 +36,7 @@ _A_MINUTE = timedelta(minutes=1)
 def run(arguments: argparse.Namespace) -> int:
     """Run the local cloud until a signal stops it."""
     if util.find_spec("moto") is None:
-        raise CommandFailed("the local cloud needs moto: pip install 'duetime[local]'")
+        raise OperationFailed("the local cloud needs moto: pip install 'duetime[local]'")
     print(f"starting a local cloud for {arguments.app}", flush=True)  # the imports take seconds
     options = _options(arguments)
     app = _with_targets(app_at(arguments.app), arguments.target)

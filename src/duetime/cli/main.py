@@ -13,11 +13,11 @@ from itertools import islice
 from duetime.cli.arguments import flag
 from duetime.cli.client import client_of
 from duetime.cli.commands import COMMANDS
-from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, did_you_mean
+from duetime.cli.failures import BadUsage, RequestRejected, did_you_mean
 from duetime.cli.parser import BAD_USAGE, OF_ACTIONS, CommandParser, expand
 from duetime.cli.tables import has_caret, plain, plain_lines
 from duetime.environment import has_variables
-from duetime.errors import DuetimeError
+from duetime.errors import DuetimeError, OperationFailed
 
 FAILED, INTERRUPTED = 1, 130
 _NOT_FOUND = 404
@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             check_variables()
         if find_spec("rich") is None:
-            raise CommandFailed(
+            raise OperationFailed(
                 'the command line needs the package rich: pip install "duetime[cli]";'
                 ' `duetime local` needs "duetime[local]"'
             )
@@ -104,7 +104,7 @@ def _job_meant(arguments: argparse.Namespace, rejected: RequestRejected) -> str:
         return ""
     try:
         pages = [*islice(client_of(arguments).pages("listJobs", {"limit": 100}), _MOST_PAGES)]
-    except CommandFailed:  # the first failure is the one to print
+    except OperationFailed:  # the first failure is the one to print
         return ""
     known = [job["name"] for page in pages for job in page["items"]]
     return "" if written in known else did_you_mean(written, known)

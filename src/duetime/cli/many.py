@@ -16,7 +16,7 @@ from duetime._english import counted
 from duetime.cli import output
 from duetime.cli.arguments import NONE, Filters, filters_of
 from duetime.cli.client import Client, Json, client_of
-from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected
+from duetime.cli.failures import BadUsage, RequestRejected
 from duetime.cli.output import (
     ProgressBar,
     check_terminal,
@@ -29,6 +29,7 @@ from duetime.cli.output import (
 from duetime.cli.tables import plain
 from duetime.cli.views import ACTIONS, BATCH, preferences, progress
 from duetime.clock import Clock, SystemClock
+from duetime.errors import OperationFailed
 
 FIRST = 10
 """The number of actions that are shown before the change."""
@@ -128,7 +129,7 @@ def change(arguments: argparse.Namespace) -> int:
 
     Raises:
         BadUsage: ids and filters are given, or neither; or there is no terminal for the confirmation.
-        CommandFailed: the API failed; some may be changed, and a repeat is safe.
+        OperationFailed: the API failed; some may be changed, and a repeat is safe.
     """
     _check_watch(arguments)
     verb, filters, is_dry = (
@@ -317,7 +318,7 @@ def watch(client: Client, action: Json, clock: Clock, *, as_json: bool) -> int:
     """Print each change until the action is settled; also the begin of a run that ended between two looks.
 
     Raises:
-        CommandFailed: it was not executed.
+        OperationFailed: it was not executed.
     """
     printed, runs = None, len(action["attempts"])
     while True:
@@ -335,7 +336,7 @@ def watch(client: Client, action: Json, clock: Clock, *, as_json: bool) -> int:
     if as_json:
         print_json(action)
     if action["status"] != "executed":
-        raise CommandFailed(f"the action {action['id']} is {action['status']}, not executed")
+        raise OperationFailed(f"the action {action['id']} is {action['status']}, not executed")
     return 0
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from duetime.cli.client import Client, Json, client_of
-from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
+from duetime.cli.failures import BadUsage, NoResponse, RequestRejected
 from duetime.cli.output import last_word, print_content, print_either
 from duetime.cli.tables import Table, plain
-from duetime.errors import truncate
+from duetime.errors import OperationFailed, truncate
 
 CAPACITY = 1_000
 """The number of items of each kind that a local cloud stores."""
@@ -33,7 +33,7 @@ def _show(arguments: argparse.Namespace) -> int:
     mails = _ask(client_of(arguments), "mails", {"limit": CAPACITY})["items"]
     mail = next((mail for mail in mails if mail["number"] == arguments.number), None)
     if mail is None:
-        raise CommandFailed(f"no mail has the number {arguments.number}: `duetime outbox mails` lists them")
+        raise OperationFailed(f"no mail has the number {arguments.number}: `duetime outbox mails` lists them")
     headers = {"to": mail["address"], "subject": mail["subject"], "language": mail["language"]}
     lines = [f"{name + ':':10}{plain(value)}" for name, value in headers.items()]
     lines += ["", *map(plain, mail["text"].splitlines())]
@@ -44,7 +44,7 @@ def _ask(client: Client, name: str, query: Json) -> Json:
     """Call the local cloud itself, beside its API and without a sign-in.
 
     Raises:
-        CommandFailed: the URL is not a local cloud's.
+        OperationFailed: the URL is not a local cloud's.
     """
     from duetime.cli.exchange import is_loopback  # noqa: PLC0415 - `duetime --help` needs no HTTP
 
@@ -52,10 +52,14 @@ def _ask(client: Client, name: str, query: Json) -> Json:
     try:
         if is_loopback(client.url):
             return Client(base, prefix="").ask("GET", "outbox", name, query=query)
-    except (RequestRejected, StrangeAnswer) as error:
-        if isinstance(error, RequestRejected) and error.status != _NOT_FOUND:
+    except NoResponse:
+        raise
+    except RequestRejected as error:
+        if error.status != _NOT_FOUND:
             raise
-    raise CommandFailed(
+    except OperationFailed:  # the server is not duetime's API
+        pass
+    raise OperationFailed(
         f"{client.url} is no local cloud, and only a local cloud has an outbox: start one with"
         " `duetime local --app module:name`, or set its --url"
     )

@@ -25,9 +25,10 @@ from duetime._english import counted
 from duetime._masking import printable_json
 from duetime.cli.arguments import Part, fields_of
 from duetime.cli.client import Json, client_of, operations
-from duetime.cli.failures import BadUsage, CommandFailed, StrangeAnswer
+from duetime.cli.failures import BadUsage, strange_answer
 from duetime.cli.tables import Table, Text, has_colours, plain, worded
 from duetime.clock import Clock, SystemClock
+from duetime.errors import OperationFailed
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -188,7 +189,7 @@ def keep_drawing(run: Callable[[], object], clock: Clock) -> int:
     """Draw the output until interrupted, and return 0. A failure after the first drawing is drawn too.
 
     Raises:
-        CommandFailed: the first run failed.
+        OperationFailed: the first run failed.
     """
     from rich.console import Console  # noqa: PLC0415 - `duetime --help` needs no rich
     from rich.live import Live  # noqa: PLC0415 - as above
@@ -209,7 +210,7 @@ def keep_drawing(run: Callable[[], object], clock: Clock) -> int:
                 clock.wait_until(clock.now() + INTERVAL)
                 try:
                     output = _output_of(run)
-                except CommandFailed as error:
+                except OperationFailed as error:
                     output = f"duetime: {plain(error)}"
                 live.update(Text.from_ansi(output), refresh=True)
     except KeyboardInterrupt:
@@ -258,7 +259,7 @@ class Operation:
         client, given = client_of(arguments), {**vars(arguments), **fields_of(arguments, self.given)}
         answer = client.call(self.id, given).body
         if answer and self.then is not None:
-            raise StrangeAnswer(client.url, _OK, None)
+            raise strange_answer(client.url, _OK, None)
         if not arguments.json:
             print(text_of(self.text, {**given, "scheduler": client.url, **answer}))
         elif self.then:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from duetime.cli.failures import CommandFailed
+from duetime.errors import OperationFailed
 from duetime.rehearsal import emulator
 from duetime.rehearsal.rehearse import CdkApp, Rehearsal
 
@@ -35,7 +35,7 @@ _WITHOUT_API = "# the deployment has no API: schedule by Scheduler.from_env(tena
 def run(arguments: argparse.Namespace) -> int:
     """Deploy, and wait for a signal."""
     if find_spec("ministack") is None:
-        raise CommandFailed("the emulator is not installed: pip install 'duetime[rehearse]'")
+        raise OperationFailed("the emulator is not installed: pip install 'duetime[rehearse]'")
     # a shell's background job ignores Ctrl-C by itself
     before = {number: signal.signal(number, signal.default_int_handler) for number in _ENDS}
     try:

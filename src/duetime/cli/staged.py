@@ -89,7 +89,7 @@ def redrive(arguments: argparse.Namespace) -> int:
 
     Raises:
         BadUsage: ids were given, or no filter; or there is no terminal for the confirmation.
-        CommandFailed: the API failed; some may be redriven, and a repeat is safe.
+        OperationFailed: the API failed; some may be redriven, and a repeat is safe.
     """
     filters, verb = chosen_by(arguments), VERBS["redrive"]
     if not arguments.staged:

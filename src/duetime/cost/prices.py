@@ -11,21 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from duetime.cost.workload import is_number
-from duetime.errors import DuetimeError, truncate
+from duetime.errors import InvalidArgument, truncate
 
 _USUAL = "prices.toml"
 _HEAD = ("as_of", "region")
 _FREE = "free"
-
-
-class InvalidPrices(DuetimeError, ValueError):
-    """A price list that cannot be read, or that lacks a price."""
-
-    code = "invalid-prices"
-
-    def __init__(self, source: str, problem: str) -> None:
-        self.source, self.problem = source, problem
-        super().__init__(f"price list {truncate(source, 100)}: {truncate(problem)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,26 +100,26 @@ def prices_at(path: Path) -> Prices:
     """Return the price list of a file, which must have exactly the names of the package's list.
 
     Raises:
-        InvalidPrices: the file cannot be read, a price is missing, or a name is unknown.
+        InvalidArgument: the file cannot be read, a price is missing, or a name is unknown.
     """
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InvalidPrices(str(path), error.strerror or "it cannot be read") from None
+        raise _invalid(str(path), error.strerror or "it cannot be read") from None
     except ValueError as error:
-        raise InvalidPrices(str(path), f"it is not TOML: {error}") from None
+        raise _invalid(str(path), f"it is not TOML: {error}") from None
     prices, usual = _prices(str(path), given), usual_prices().by_name
     wrong = [f"{name!r} is missing" for name in usual if name not in prices.by_name]
     wrong += [f"{name!r} is unknown" for name in prices.by_name if name not in usual]
     if wrong:
-        raise InvalidPrices(str(path), f"{'; '.join(wrong)}; copy the names from duetime/cost/{_USUAL}")
+        raise _invalid(str(path), f"{'; '.join(wrong)}; copy the names from duetime/cost/{_USUAL}")
     return prices
 
 
 def _prices(source: str, given: Mapping[str, Any]) -> Prices:
     as_of, region = given.get("as_of"), given.get("region")
     if type(as_of) is not date or not isinstance(region, str):
-        raise InvalidPrices(source, 'begin it with as_of = 2026-06-13, a date, and region = "us-east-1"')
+        raise _invalid(source, 'begin it with as_of = 2026-06-13, a date, and region = "us-east-1"')
     listed = {name: _price(source, name, entry) for name, entry in given.items() if name not in _HEAD}
     return Prices(source, as_of, region, listed)
 
@@ -138,7 +128,7 @@ def _price(source: str, name: str, given: Any) -> Price:
     expected = {field.name for field in fields(Price)} - {_FREE}
     if not isinstance(given, dict) or set(given) - {_FREE} != expected:
         listed = ", ".join(sorted(expected))
-        raise InvalidPrices(source, f"[{name}] must have exactly {listed}, and may have {_FREE}")
+        raise _invalid(source, f"[{name}] must have exactly {listed}, and may have {_FREE}")
     dollars, per, free = given["dollars"], given["per"], given.get(_FREE, 0)
     is_price = is_number(dollars) and is_number(per) and dollars >= 0 and per > 0
     are_texts = isinstance(given["unit"], str) and isinstance(given["source"], str)
@@ -148,5 +138,9 @@ def _price(source: str, name: str, given: Any) -> Price:
         (are_texts, "unit and source must be texts"),
     ):
         if not is_valid:
-            raise InvalidPrices(source, f"[{name}]: {rule}")
+            raise _invalid(source, f"[{name}]: {rule}")
     return Price(**given)
+
+
+def _invalid(source: str, problem: str) -> InvalidArgument:
+    return InvalidArgument(f"price list {truncate(source, 100)}: {truncate(problem)}", field="prices")

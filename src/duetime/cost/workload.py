@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, Self
 
 from duetime.cost.units import DAYS, EVENTS_OF_ONE, IN_ROW_LIMIT, MOST_TIMERS
-from duetime.errors import DuetimeError, truncate
+from duetime.errors import InvalidArgument, truncate
 
 ARCHITECTURES = ("arm64", "x86_64")
 EVENTS = ("standard", "all", "off")
@@ -17,16 +17,6 @@ TENANTS = ("one", "several")
 STARTS = ("instant", "second")
 METRICS = ("few", "all")
 _MOST = 1e12
-
-
-class InvalidWorkload(DuetimeError, ValueError):
-    """A workload with invalid numbers; the message lists every problem."""
-
-    code = "invalid-workload"
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("; ".join(self.problems))
 
 
 def _number(default: float, about: str, *, low: float = 0, high: float = _MOST) -> Any:
@@ -46,7 +36,7 @@ class Workload:
     """The work of a deployment, spread evenly over the day. A share is a part of the actions, 0 to 1.
 
     Raises:
-        InvalidWorkload: a value is out of range.
+        InvalidArgument: a value is out of range.
     """
 
     actions_per_day: float = _number(100_000, "one-shots scheduled a day")
@@ -92,7 +82,7 @@ class Workload:
             problem for field in fields(self) for problem in _problems(field, getattr(self, field.name))
         ]
         if problems:
-            raise InvalidWorkload(problems)
+            raise InvalidArgument(*problems)
 
     @property
     def canaries(self) -> float:

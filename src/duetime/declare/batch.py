@@ -6,21 +6,12 @@ import threading
 from collections.abc import Iterable
 from typing import Generic, NamedTuple, TypeVar
 
-from duetime.errors import AlreadyCommitted, DuetimeError, truncate
+from duetime.errors import InvalidArgument, truncate
 from duetime.model.action import ActionRef
-from duetime.model.run import Run
+from duetime.model.run import Run, already_committed
 from duetime.payload import Payload
 
 P = TypeVar("P", bound=Payload)
-
-
-class InvalidFailure(DuetimeError, ValueError):
-    """`Batch.fail` cannot record this; the batch is unchanged."""
-
-    code = "invalid-failure"
-
-    def __init__(self, problem: str) -> None:
-        super().__init__(problem)
 
 
 class BatchItem(NamedTuple, Generic[P]):
@@ -52,24 +43,24 @@ class Batch(Generic[P]):
             error: the reason; `Retry` and `Fatal` mean what they mean when a handler raises them.
 
         Raises:
-            InvalidFailure: the run is not in this batch, has failed already, or the error is no exception.
-            AlreadyCommitted: the run has committed: its action is executed.
+            InvalidArgument: the run is not in this batch, has failed already, or the error is no exception.
+            StateConflict: the run has committed: its action is executed.
         """
         ref = _ref_of(run)
         if not isinstance(error, BaseException):
-            raise InvalidFailure(
+            raise InvalidArgument(
                 f"the error is {truncate(repr(error), 60)}; pass an exception, such as ValueError('no stock')"
             )
         if ref not in self._refs:
-            raise InvalidFailure(
+            raise InvalidArgument(
                 f"the run of {run.id} is not in this batch; pass the run of one of its"
                 f" {len(self.items)} items"
             )
         if run.committed is not None:
-            raise AlreadyCommitted(run.id)
+            raise already_committed(run.id)
         with self._lock:
             if ref in self._failures:
-                raise InvalidFailure(
+                raise InvalidArgument(
                     f"the run of {run.id} has failed already ({truncate(repr(self._failures[ref]), 60)});"
                     " a run fails once"
                 )

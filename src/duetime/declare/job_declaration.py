@@ -12,7 +12,7 @@ from duetime.declare.job_options import JobOptions, check_names, with_options
 from duetime.declare.job_rules import read_cadences, refusals
 from duetime.declare.signature import Function, Signature, where_of
 from duetime.declare.timed_cadences import has_times
-from duetime.errors import DeclarationError, InvalidIdentifier, InvalidPayload
+from duetime.errors import DeclarationError, InvalidArgument, InvalidPayload
 from duetime.ids import JobName, job_name
 from duetime.model.job import Definition
 from duetime.payload import Payload, kebab
@@ -130,7 +130,7 @@ def _name_of(function: Function) -> JobName:
     made = "-".join(part for part in kebab(f"{module}_{name}").replace("_", "-").split("-") if part)
     try:
         return job_name(made)
-    except InvalidIdentifier as refused:
+    except InvalidArgument as refused:
         raise DeclarationError(f"{refused}; pass name='billing-nightly-cleanup' or another") from None
 
 

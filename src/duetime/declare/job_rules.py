@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, get_args
 
-from duetime.errors import DeclarationError, InvalidIdentifier
+from duetime.errors import DeclarationError, InvalidArgument
 from duetime.ids import EVENT_SOURCE, job_name
 from duetime.model.built_in import RESERVED
 from duetime.model.job import Definition, Overlap, Precision
@@ -103,7 +103,7 @@ def is_too_fine(definition: Definition, finest: Precision) -> bool:
 def _name_refusals(definition: Definition) -> Iterator[str]:
     try:
         job_name(definition.name)
-    except InvalidIdentifier as refused:
+    except InvalidArgument as refused:
         yield str(refused)
     else:
         if definition.name.startswith(RESERVED) and not definition.self_scheduled:

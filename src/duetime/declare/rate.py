@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from duetime import ids
-from duetime.errors import DeclarationError, InvalidIdentifier, truncate
+from duetime.errors import DeclarationError, InvalidArgument, truncate
 from duetime.model.rate_limit import RateLimit
 
 Period = Literal["second", "minute", "hour", "day"]
@@ -58,7 +58,7 @@ class Rate:
         """Return the key of a payload.
 
         Raises:
-            InvalidIdentifier: the function raises, or returns no text that can be a key.
+            InvalidArgument: the function raises, or returns no text that can be a key.
         """
         if self.key is None:
             return ""
@@ -66,7 +66,9 @@ class Rate:
             key = self.key(payload)
         except Exception as error:  # the caller's function
             shown = truncate(f"{type(error).__name__}: {error}", 200)
-            raise InvalidIdentifier(
-                "rate_key", shown, "was raised by the key function; it must return text for each payload"
+            raise InvalidArgument(
+                "was raised by the key function; it must return text for each payload",
+                field="rate_key",
+                value=shown,
             ) from error
         return ids.rate_key(key)

@@ -10,14 +10,7 @@ from itertools import islice
 
 from duetime import ids, instant
 from duetime.declare.timed_cadences import has_times
-from duetime.errors import (
-    BackfillConflict,
-    BackfillNotFound,
-    DuetimeError,
-    InvalidBackfill,
-    JobConflict,
-    UnknownType,
-)
+from duetime.errors import DuetimeError, InvalidArgument, NotFound, StateConflict, UnknownType
 from duetime.instant import When
 from duetime.jobs.advance_backfill import AdvanceBackfill, PastRuns, times_between
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
@@ -73,7 +66,9 @@ class BackfillOperations:
         """Begin a backfill; see `Jobs.backfill`."""
         ref = self._get(name).ref
         if not 1 <= at_once <= MOST_AT_ONCE:
-            raise InvalidBackfill("at_once", at_once, f"is out of range; 1 to {MOST_AT_ONCE} are allowed")
+            raise InvalidArgument(
+                f"is out of range; 1 to {MOST_AT_ONCE} are allowed", field="at_once", value=at_once
+            )
         chosen, now = _order(order), self._context.clock.now()
         first, end = self._range(start, until, now)
         self._plan(ref)  # what has passed has its rows, or its span
@@ -121,12 +116,12 @@ class BackfillOperations:
         """Return one backfill.
 
         Raises:
-            BackfillNotFound: the job has no such backfill.
+            NotFound: the job has no such backfill.
         """
         ref = BackfillRef(self._get(name).ref, backfill_id)
         found = self._jobs.find_backfill(ref) if ids.is_backfill_id(backfill_id) else None
         if found is None:
-            raise BackfillNotFound(name, backfill_id)
+            raise _no_backfill(name, "backfill", backfill_id)
         return found
 
     def pause(self, name: str, backfill_id: str | None) -> Backfill:
@@ -151,7 +146,9 @@ class BackfillOperations:
                 return backfill
             if backfill.is_over or backfill.state is BackfillState.CANCELLED:
                 problem = f"it is {backfill.state.value}; only a running or paused one can be changed"
-                raise BackfillConflict(name, operation=f"{operation} backfill {ref.id}", problem=problem)
+                raise StateConflict(
+                    f"cannot {operation} backfill {ref.id} of job {name}", problem, code="backfill-conflict"
+                )
             changed = backfill.changed_to(state, by=self._context.actor, at=now)
             changed = replace(changed.settled(now), revision=backfill.revision + 1)
             return changed if self._jobs.change_backfill(backfill, changed) else CHANGED
@@ -163,11 +160,13 @@ class BackfillOperations:
             return self.get(name, backfill_id)
         unfinished = [backfill for backfill in self.all_of(name) if not backfill.is_over]
         if not unfinished:
-            raise BackfillNotFound(name)
+            raise _no_backfill(name, "unfinished backfill", None)
         if len(unfinished) > 1:
             names = ", ".join(backfill.id for backfill in unfinished)
             problem = f"it has {len(unfinished)} of them: {names}; name one"
-            raise BackfillConflict(name, operation=f"{operation} the backfill", problem=problem)
+            raise StateConflict(
+                f"cannot {operation} the backfill of job {name}", problem, code="backfill-conflict"
+            )
         return unfinished[0]
 
     def _advanced(self, backfill: Backfill) -> Backfill:
@@ -181,10 +180,10 @@ class BackfillOperations:
         end = instant.resolve(until, now=now, field="until")
         if first >= end:
             problem = f"is not before until, {instant.text(end)}; the first is included, the second is not"
-            raise InvalidBackfill("from", instant.text(first), problem)
+            raise InvalidArgument(problem, field="from", value=instant.text(first))
         if end > now:
             problem = "is in the future; a backfill runs past nominal times, so use the present at most"
-            raise InvalidBackfill("until", instant.text(end), problem)
+            raise InvalidArgument(problem, field="until", value=instant.text(end))
         return first, end
 
     def _times(self, job: Job, start: datetime, until: datetime) -> tuple[datetime, ...]:
@@ -194,11 +193,11 @@ class BackfillOperations:
         if not times:
             following = job.cadence_set.next_after(start)
             next_one = f"; the next is {instant.text(following)}" if following else ""
-            raise InvalidBackfill("from", _shown(start, until), f"has no nominal time{next_one}")
+            raise InvalidArgument(f"has no nominal time{next_one}", field="from", value=_shown(start, until))
         if len(times) > MOST_TIMES:
             problem = f"has more than {MOST_TIMES:,} nominal times; end the first part at"
-            raise InvalidBackfill(
-                "from", _shown(start, until), f"{problem} {instant.text(times[MOST_TIMES])}"
+            raise InvalidArgument(
+                f"{problem} {instant.text(times[MOST_TIMES])}", field="from", value=_shown(start, until)
             )
         return times
 
@@ -206,12 +205,12 @@ class BackfillOperations:
         """Check that a job can be backfilled now.
 
         Raises:
-            JobConflict: it is removed or paused, or has no nominal times.
+            StateConflict: it is removed or paused, or has no nominal times.
             UnknownType: no deployed worker has its handler.
         """
         problem = _problem_of(job)
         if problem is not None:
-            raise JobConflict(job.name, operation="backfill", problem=problem)
+            raise StateConflict(f"cannot backfill job {job.name}", problem, code="job-conflict")
         if self._routes.queue_for(job.definition.type) is None:
             raise UnknownType(job.definition.type, self._routes.types())
 
@@ -219,7 +218,7 @@ class BackfillOperations:
         """Return the backfill that an earlier try of this call began.
 
         Raises:
-            BackfillConflict: another one has a part of the range.
+            StateConflict: another one has a part of the range.
         """
         for other in self._jobs.backfills(job.ref):
             if other.is_over or not other.overlaps(new.start, new.until):
@@ -230,7 +229,9 @@ class BackfillOperations:
                 f"backfill {other.id} of {other.begun_by} is {other.state.value}, and has"
                 f" {_shown(other.start, other.until)}; choose another range, or cancel that one"
             )
-            raise BackfillConflict(job.name, operation="begin a backfill", problem=problem)
+            raise StateConflict(
+                f"cannot begin a backfill of job {job.name}", problem, code="backfill-conflict"
+            )
         return None
 
 
@@ -243,7 +244,7 @@ def _terms(backfill: Backfill) -> tuple[object, ...]:
 def _order(order: BackfillOrder | str) -> BackfillOrder:
     if order not in {*BackfillOrder}:
         words = " or ".join(BackfillOrder)
-        raise InvalidBackfill("order", order, f"is unknown; use {words}")
+        raise InvalidArgument(f"is unknown; use {words}", field="order", value=order)
     return BackfillOrder(order)
 
 
@@ -261,3 +262,9 @@ def _problem_of(job: Job) -> str | None:
 
 def _shown(start: datetime, until: datetime) -> str:
     return f"{instant.text(start)[:19]}Z to {instant.text(until)[:19]}Z"
+
+
+def _no_backfill(job: str, kind: str, backfill_id: str | None) -> NotFound:
+    error = NotFound(kind, backfill_id, f" of job {job}; list them with `duetime jobs backfills {job}`")
+    error.code = "backfill-not-found"
+    return error

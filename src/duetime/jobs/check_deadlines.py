@@ -29,7 +29,7 @@ from datetime import datetime, timedelta
 from statistics import median
 
 from duetime import ids, instant
-from duetime.errors import JobNotFound
+from duetime.errors import NotFound
 from duetime.jobs.explain import Explain
 from duetime.jobs.occurrence_status import Occurrence, OccurrenceStatus
 from duetime.jobs.trusted_reading import KnownPauses
@@ -137,7 +137,7 @@ class CheckDeadlines:
     def _entry(self, ref: JobRef, at: datetime) -> Occurrence | None:
         try:
             found = self._explain(ref, at - _SECOND, at)
-        except JobNotFound:
+        except NotFound:
             return None
         return next((entry for entry in found if entry.at == at and entry.deadline_at is not None), None)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from duetime import ids
-from duetime.errors import JobNotFound
+from duetime.errors import NotFound
 from duetime.jobs.occurrence_status import JobHistory, Occurrence, OccurrenceStatus
 from duetime.jobs.timeline import Keyed, timeline
 from duetime.model.action import Action, SkipReason
@@ -93,11 +93,11 @@ class Explain:
             limit: the most entries; those of one instant stay together.
 
         Raises:
-            JobNotFound: there is no such job.
+            NotFound: there is no such job.
         """
         job = self._jobs.get(ref)
         if job is None:
-            raise JobNotFound(ref.name)
+            raise NotFound("job", ref.name)
         known = JobHistory(
             job=job,
             versions=self._jobs.versions(ref),

@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from duetime import ids, instant
-from duetime.errors import InvalidCursor, InvalidIdentifier, JobNotFound
+from duetime.errors import InvalidArgument, InvalidCursor, NotFound
 from duetime.ids import SYSTEM_TENANT
 from duetime.instant import When
 from duetime.jobs.operate import JobOperations
@@ -50,7 +50,7 @@ class Jobs:
         Args:
             context: the tenant and actor.
             ports: the back ends.
-            check_shards: raises `TooManyDueShards` before rows are written that no pass reads.
+            check_shards: raises `SettingsError` before rows are written that no pass reads.
         """
         self._check_shards = check_shards
         self._context, self._actions, self._jobs = context, context.store, ports.jobs
@@ -62,12 +62,12 @@ class Jobs:
         """Return a job in its present state: this tenant's own, or code's.
 
         Raises:
-            JobNotFound: there is no job of that name.
+            NotFound: there is no job of that name.
         """
         for job in self._found(name):
             if not (job.origin is Origin.RUNTIME and job.removed_at):
                 return job
-        raise JobNotFound(name)
+        raise NotFound("job", name)
 
     def list(self, *, limit: int = 50, cursor: str | None = None) -> JobPage:
         """Return a page of jobs by name: code's first, removed ones included, then this tenant's own.
@@ -118,10 +118,10 @@ class Jobs:
             cursor: the `cursor` of the previous page, with the same filters.
 
         Raises:
-            JobNotFound: there is no such job.
+            NotFound: there is no such job.
             InvalidCursor: the cursor belongs to another list.
-            InvalidSelection: there is no such status, or the range ends before it begins.
-            InvalidTime: a bound is naive, or lies outside the years 1970 to 2199.
+            InvalidArgument: there is no such status, or the range ends before it begins; or a bound is naive,
+                or lies outside the years 1970 to 2199.
         """
         check_limit(limit)
         selection = RunSelection.parse(status, nominal_after, nominal_until, self._context.clock.now())
@@ -138,8 +138,8 @@ class Jobs:
         """Return the status of each nominal time in (start, end]: ran, skipped, missed, not yet due, and why.
 
         Raises:
-            JobNotFound: there is no such job.
-            InvalidTime: a bound is naive.
+            NotFound: there is no such job.
+            InvalidArgument: a bound is naive.
         """
         from duetime.jobs.explain import Explain  # noqa: PLC0415 - most callers do not need it
 
@@ -161,9 +161,9 @@ class Jobs:
             cadence: the name of the one cadence to pause.
 
         Raises:
-            JobNotFound: there is no such job.
-            JobConflict: it has no such cadence, or it is removed.
-            InvalidTime: `until` is naive or not in the future.
+            NotFound: there is no such job.
+            StateConflict: it has no such cadence, or it is removed.
+            InvalidArgument: `until` is naive or not in the future.
         """
         self._check_shards()
         return self._operations.pause(name, reason, until, cadence)
@@ -172,8 +172,8 @@ class Jobs:
         """End a pause. The next occurrence is planned at once; occurrences of the pause do not run later.
 
         Raises:
-            JobNotFound: there is no such job.
-            JobConflict: it is not paused, or has no such cadence.
+            NotFound: there is no such job.
+            StateConflict: it is not paused, or has no such cadence.
         """
         self._check_shards()
         return self._operations.resume(name, cadence)
@@ -189,8 +189,8 @@ class Jobs:
             The skipped one.
 
         Raises:
-            JobNotFound: there is no such job.
-            JobConflict: it has no next occurrence, or no such cadence.
+            NotFound: there is no such job.
+            StateConflict: it has no next occurrence, or no such cadence.
         """
         self._check_shards()
         return self._operations.skip_next(name, cadence)
@@ -209,8 +209,8 @@ class Jobs:
         A value that is left out is code's again.
 
         Raises:
-            JobNotFound: there is no such job.
-            JobConflict: it has no such cadence.
+            NotFound: there is no such job.
+            StateConflict: it has no such cadence.
             DeclarationError: a value is out of its range.
         """
         return self._operations.set(name, attempts, backoff, jitter, cadence)
@@ -221,9 +221,9 @@ class Jobs:
         Raises:
             DeclarationError: its parts contradict each other, or this back end cannot honour it.
             InvalidCadence: a cadence's text is mistyped, or it never fires.
-            InvalidTime: its key's time to live is out of range.
+            InvalidArgument: its key's time to live is out of range.
             UnknownType: no deployed worker has a handler of that name.
-            JobNameTaken: the name is code's, or this tenant's and `replace` is not set.
+            StateConflict: the name is code's, or this tenant's and `replace` is not set.
         """
         self._check_shards()
         return self._register(job, self._context.tenant_id, self._context.actor)
@@ -243,7 +243,7 @@ class Jobs:
         Ended ones are stored for 400 days. Of a job that code declares, those that ended with a version.
 
         Raises:
-            JobNotFound: there is no such job.
+            NotFound: there is no such job.
         """
         return self._jobs.definitions(self.get(name).ref)
 
@@ -257,9 +257,8 @@ class Jobs:
             definition_id: the `id` of one of its `definitions`, such as ``3``.
 
         Raises:
-            JobNotFound: there is no such job.
-            JobDefinitionNotFound: the job has no such definition.
-            JobConflict: code declares the job, or the definition is in force.
+            NotFound: there is no such job; or the job has no such definition.
+            StateConflict: code declares the job, or the definition is in force.
             UnknownType: no deployed worker has the definition's handler.
             DeclarationError: this deployment cannot honour the definition.
         """
@@ -276,7 +275,7 @@ class Jobs:
             The job and the run: the first one of its key, in its present state.
 
         Raises:
-            JobConflict: the job is registered and not triggered, since a run of the replaced job has not
+            StateConflict: the job is registered and not triggered, since a run of the replaced job has not
                 ended.
             DuetimeError: see `register` and `trigger`.
         """
@@ -292,8 +291,8 @@ class Jobs:
         """Remove a job that `register` declared: it runs no more; its history remains.
 
         Raises:
-            JobNotFound: this tenant has registered no such job.
-            JobConflict: code declares it.
+            NotFound: this tenant has registered no such job.
+            StateConflict: code declares it.
         """
         self._register.unregister(name, self._context.tenant_id)
 
@@ -305,9 +304,9 @@ class Jobs:
                 end.
 
         Raises:
-            JobNotFound: there is no such job.
-            JobConflict: it is running, and its policy is to skip; or it is removed.
-            PayloadTooLarge: the payload does not fit one DynamoDB item.
+            NotFound: there is no such job.
+            StateConflict: it is running, and its policy is to skip; or it is removed.
+            InvalidPayload: the payload does not fit one DynamoDB item.
         """
         self._check_shards()
         return self._operations.trigger(name, payload)
@@ -337,13 +336,12 @@ class Jobs:
             again: whether times run that already ran.
 
         Raises:
-            JobNotFound: there is no such job.
-            JobConflict: it is removed or paused, or has no nominal times.
+            NotFound: there is no such job.
+            StateConflict: it is removed or paused, or has no nominal times; or an unfinished backfill of the
+                job has a part of the range.
             UnknownType: no deployed worker has its handler.
-            InvalidBackfill: the range is empty, in the future, or has no time or more than 10,000; or an
-                argument is out of range.
-            BackfillConflict: an unfinished backfill of the job has a part of the range.
-            InvalidTime: a bound is naive.
+            InvalidArgument: the range is empty, in the future, or has no time or more than 10,000; or an
+                argument is out of range; or a bound is naive.
         """
         self._check_shards()
         return self._backfills.begin(name, start, until, at_once=at_once, order=order, again=again)
@@ -362,7 +360,7 @@ class Jobs:
         """Return the job's backfills with their progress, the latest first.
 
         Raises:
-            JobNotFound: there is no such job.
+            NotFound: there is no such job.
         """
         return self._backfills.all_of(name)
 
@@ -370,8 +368,7 @@ class Jobs:
         """Return a backfill with its progress.
 
         Raises:
-            JobNotFound: there is no such job.
-            BackfillNotFound: the job has no such backfill.
+            NotFound: there is no such job; or the job has no such backfill.
         """
         return self._backfills.get(name, backfill_id)
 
@@ -383,9 +380,8 @@ class Jobs:
             backfill_id: the backfill; None for the only unfinished one.
 
         Raises:
-            JobNotFound: there is no such job.
-            BackfillNotFound: the job has no such backfill.
-            BackfillConflict: it has ended, or there are several.
+            NotFound: there is no such job; or the job has no such backfill.
+            StateConflict: it has ended, or there are several.
         """
         return self._backfills.pause(name, backfill_id)
 
@@ -420,14 +416,14 @@ class Jobs:
     def _known(self, name: str) -> Job:
         for job in self._found(name):
             return job
-        raise JobNotFound(name)
+        raise NotFound("job", name)
 
     def _found(self, name: str) -> Iterator[Job]:
         """Yield the stored jobs of a name: code's first, then this tenant's own."""
         try:
             checked = ids.job_name(name)
-        except InvalidIdentifier:
-            raise JobNotFound(name) from None
+        except InvalidArgument:
+            raise NotFound("job", name) from None
         own = self._context.tenant_id
         for tenant in (SYSTEM_TENANT, own) if self._context.sees_system else (own,):
             if job := self._jobs.get(JobRef(tenant, checked)):

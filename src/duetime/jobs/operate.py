@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from duetime import ids, instant
-from duetime.errors import InvalidTime, JobConflict, PayloadTooLarge, truncate
+from duetime.errors import InvalidArgument, StateConflict, too_large, truncate
 from duetime.ids import ActionId
 from duetime.instant import When
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
@@ -56,7 +56,9 @@ class JobOperations:
         now = self._context.clock.now()
         ends_at = None if until is None else instant.resolve(until, now=now, field="until")
         if ends_at is not None and ends_at <= now:
-            raise InvalidTime(instant.text(ends_at), "has passed; a pause ends in the future", field="until")
+            raise InvalidArgument(
+                "has passed; a pause ends in the future", value=instant.text(ends_at), field="until"
+            )
         check_end(ends_at, is_required=self._context.settings.pause_needs_end)
         pause = Pause(
             since=now, by=self._context.actor, reason=truncate(reason, LONGEST_REASON), until=ends_at
@@ -72,7 +74,7 @@ class JobOperations:
         self._plan_up_to_now(name)
         over = self._get(name).pauses.get(cadence or WHOLE_JOB)
         if over is not None and over.is_over(now):
-            with suppress(JobConflict):  # maintenance has just ended it
+            with suppress(StateConflict):  # maintenance has just ended it
                 self.resume(name, cadence)
         return self._change(name, paused)
 
@@ -86,7 +88,9 @@ class JobOperations:
                 _cadence(job, cadence, "resume")
                 others = ", ".join(filter(None, job.pauses))
                 hint = f"; paused are its cadences {others}" if others else ""
-                raise JobConflict(name, operation="resume", problem=f"it is not paused{hint}")
+                raise StateConflict(
+                    f"cannot resume job {name}", f"it is not paused{hint}", code="job-conflict"
+                )
             after, paused = resumed(job, [which], self._context.clock.now())
             return job if self._jobs.change(job, after, spans=paused) else CHANGED
 
@@ -103,7 +107,9 @@ class JobOperations:
             which = _cadence(job, cadence, _SKIP)
             row = self._next_row(job, which, now)
             if row is None:
-                raise JobConflict(name, operation=_SKIP, problem=_why_none(job, which, now))
+                raise StateConflict(
+                    f"cannot {_SKIP} job {name}", _why_none(job, which, now), code="job-conflict"
+                )
             ended = transition.skipped(
                 row,
                 SkipReason.REQUESTED,
@@ -157,7 +163,7 @@ class JobOperations:
         holder = next(iter(self._actions.get_rows([ref])), None)
         if holder is not None and not holder.status.is_final:
             problem = f"{ref.id} is running, and its overlap is 'skip'"
-            raise JobConflict(job.name, operation="trigger", problem=problem)
+            raise StateConflict(f"cannot trigger job {job.name}", problem, code="job-conflict")
 
     def _manual_run(
         self, job: Job, payload: Payload | None, now: datetime, run_id: ActionId | None
@@ -165,7 +171,7 @@ class JobOperations:
         written = job.definition.payload if payload is None else payload.to_json()
         size = len((written or "").encode())
         if size > PAYLOAD_LIMIT:
-            raise PayloadTooLarge(job.definition.type, size, PAYLOAD_LIMIT)
+            raise too_large(job.definition.type, size, PAYLOAD_LIMIT)
         action_id = run_id or ids.manual_run_id(job.name, job.version, now, self._context.random_bytes)
         return Action(
             tenant_id=job.ref.tenant_id,
@@ -205,7 +211,7 @@ class JobOperations:
         job = self._get(name)
         if job.definition.self_scheduled:
             problem = "the clock runs it; DUETIME_ENABLED=false switches everything off"
-            raise JobConflict(name, operation="pause", problem=problem)
+            raise StateConflict(f"cannot pause job {name}", problem, code="job-conflict")
         self._plan(job.ref)
 
 
@@ -213,11 +219,11 @@ def _refuse_removed(job: Job, operation: str) -> None:
     """Reject an operation on a job that code no longer declares.
 
     Raises:
-        JobConflict: the job is removed.
+        StateConflict: the job is removed.
     """
     if job.removed_at is not None:
         problem = f"code no longer declares it, since {instant.text(job.removed_at)}"
-        raise JobConflict(job.name, operation=operation, problem=problem)
+        raise StateConflict(f"cannot {operation} job {job.name}", problem, code="job-conflict")
 
 
 def _cadence(job: Job, cadence: str | None, operation: str) -> str:
@@ -226,7 +232,7 @@ def _cadence(job: Job, cadence: str | None, operation: str) -> str:
     if cadence not in {*job.cadence_set.by_name, *job.pauses}:
         known = ", ".join(job.cadence_set.by_name)
         problem = f"it has no cadence {cadence!r}; its cadences are {known}"
-        raise JobConflict(job.name, operation=operation, problem=problem)
+        raise StateConflict(f"cannot {operation} job {job.name}", problem, code="job-conflict")
     return cadence
 
 

@@ -22,12 +22,10 @@ from duetime.declare.job_rules import (
 )
 from duetime.errors import (
     DeclarationError,
-    InvalidIdentifier,
-    JobConflict,
-    JobDefinitionNotFound,
-    JobNameTaken,
-    JobNotFound,
+    InvalidArgument,
+    NotFound,
     QuotaExceeded,
+    StateConflict,
     UnknownType,
 )
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId, is_job_name, job_name
@@ -262,7 +260,7 @@ class Register:
             if before is not None:
                 _refuse_taken(name, registration)
             self._check_quotas(ref, definition)
-        except (DeclarationError, UnknownType, JobNameTaken, QuotaExceeded) as refused:
+        except (DeclarationError, UnknownType, StateConflict, QuotaExceeded) as refused:
             problems.append(str(refused))
         after = new_job(ref, definition, now, origin=Origin.RUNTIME, registered_by=actor, registered_at=now)
         if before is not None:
@@ -275,7 +273,9 @@ class Register:
 
     def _refuse_name_of_code(self, name: JobName) -> None:
         if self._jobs.get(JobRef(SYSTEM_TENANT, name)) is not None:
-            raise JobNameTaken(name, "a job that code declares")
+            raise StateConflict(
+                f"the name {name!r} is taken", "a job that code declares", code="job-name-taken"
+            )
 
     def _check_quotas(self, ref: JobRef, definition: Definition) -> None:
         """Check the tenant's quotas; the list of jobs may lag, so some registrations at once may pass.
@@ -306,7 +306,7 @@ class Register:
         """Return whether this registration was made already; one with a new key is always written.
 
         Raises:
-            JobNameTaken: there is another job of this name, and the registration does not replace it.
+            StateConflict: there is another job of this name, and the registration does not replace it.
         """
         if job.removed_at is not None:
             return False
@@ -324,16 +324,16 @@ class Register:
         """Remove a registered job; see `Jobs.unregister`."""
         try:
             ref = JobRef(tenant_id, job_name(name))
-        except InvalidIdentifier:
-            raise JobNotFound(name) from None
+        except InvalidArgument:
+            raise NotFound("job", name) from None
 
         def remove() -> Conflict | None:
             job = self._jobs.get(ref)
             if job is None or job.removed_at is not None:
                 if self._jobs.get(JobRef(SYSTEM_TENANT, ref.name)) is not None:
                     problem = "code declares it; remove it from the code"
-                    raise JobConflict(ref.name, operation="unregister", problem=problem)
-                raise JobNotFound(name)
+                    raise StateConflict(f"cannot unregister job {ref.name}", problem, code="job-conflict")
+                raise NotFound("job", name)
             return None if self._versions.remove(job, "it was unregistered") else CHANGED
 
         change_with_retry(remove, f"job {name}")
@@ -341,7 +341,11 @@ class Register:
 
 def _refuse_taken(name: JobName, registration: Registration) -> None:
     if not registration.replace:
-        raise JobNameTaken(name, "another job of this tenant; set replace to replace it")
+        raise StateConflict(
+            f"the name {name!r} is taken",
+            "another job of this tenant; set replace to replace it",
+            code="job-name-taken",
+        )
 
 
 def job_usage(definitions: Collection[Definition]) -> Mapping[Quota, int]:
@@ -393,18 +397,18 @@ class RollBack:
         """Return the definition that the caller names.
 
         Raises:
-            JobConflict: code declares the job, or the definition is in force.
-            JobDefinitionNotFound: the job has no such definition.
+            StateConflict: code declares the job, or the definition is in force.
+            NotFound: the job has no such definition.
         """
         if job.origin is Origin.CODE:
             problem = "code declares it; deploy the former code"
-            raise JobConflict(job.name, operation=_OPERATION, problem=problem)
+            raise StateConflict(f"cannot {_OPERATION} job {job.name}", problem, code="job-conflict")
         found = {stored.id: stored.definition for stored in self._jobs.definitions(job.ref)}
         if definition_id not in found:
-            raise JobDefinitionNotFound(job.name, definition_id)
+            raise NotFound("definition", definition_id, definition_hint(job.name))
         if found[definition_id] == job.definition:
             problem = f"its present definition is that of {definition_id}; choose another"
-            raise JobConflict(job.name, operation=_OPERATION, problem=problem)
+            raise StateConflict(f"cannot {_OPERATION} job {job.name}", problem, code="job-conflict")
         return found[definition_id]
 
     def _registered(self, actor: str) -> Mapping[str, Any]:
@@ -414,3 +418,8 @@ class RollBack:
             "idempotency_key": None,
             "idempotency_until": None,
         }
+
+
+def definition_hint(job: str) -> str:
+    """Return where the definitions of a job are listed, for the error of an unknown one."""
+    return f" of job {job}; list them with `duetime jobs versions {job}`"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from duetime.clock import Clock
-from duetime.errors import TenantRequired
+from duetime.errors import InvalidArgument
 from duetime.ids import Entropy, TenantId
 from duetime.model.action import Action
 from duetime.ports.actions import ActionStore
@@ -50,10 +50,15 @@ def tenant_of(given: str | None, settings: Settings) -> str:
     """Return the given tenant, or the deployment's only one.
 
     Raises:
-        TenantRequired: none is given, and the deployment has several.
+        InvalidArgument: none is given, and the deployment has several.
     """
     if given is not None:
         return given
     if not settings.sole_tenant:
-        raise TenantRequired(settings.tenants)
+        many = settings.tenants == "*"
+        known = "many tenants" if many else f"the tenants {', '.join(settings.tenants.split())}"
+        raise InvalidArgument(
+            f"this deployment has {known} (DUETIME_TENANTS), and no tenant was given; pass tenant_id=…",
+            field="tenant_id",
+        )
     return settings.sole_tenant

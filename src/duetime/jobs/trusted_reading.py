@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, NamedTuple, TypeGuard, TypeVar
 
 from duetime.clock import Clock
-from duetime.errors import BackendUnavailable, DuetimeError, StandbyRegion, truncate
+from duetime.errors import BackendUnavailable, DuetimeError, StateConflict, truncate
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.model.active_region import TRUSTED, epoch_of
 from duetime.model.rate_limit import RateLimit
@@ -182,12 +182,16 @@ class KnownRegion:
         """Check that this region is active, for a write that no claim of it precedes.
 
         Raises:
-            StandbyRegion: another region is active, or none during a failover.
+            StateConflict: another region is active, or none during a failover.
             BackendUnavailable: as `epoch`.
         """
         if self.epoch() is None:
             active = self._known.get()
-            raise StandbyRegion(self.own, active.region if active else "")
+            region = active.region if active else ""
+            remedy = (
+                f"call the active region, {region}" if region else "call again when the failover has ended"
+            )
+            raise StateConflict(f"{self.own} stands by", remedy, code="standby-region")
 
     def is_current(self, fence: int) -> bool:
         """Return whether a run under this fence may renew its lease and settle: its epoch has not ended.

@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 
 from duetime import ids
 from duetime.aws.backends import AwsBackends
-from duetime.aws.messages import UnreadableMessage, from_json
-from duetime.errors import InvalidIdentifier
+from duetime.aws.messages import from_json
+from duetime.errors import InvalidArgument, UnreadableMessage
 from duetime.lambdas.frame import Event, EventHandler
 from duetime.lambdas.metrics_buffer import MetricsBuffer, WriteMetrics, published, write_metrics
 from duetime.model.job import JobRef
@@ -76,5 +76,5 @@ def _ref_of(event: Event) -> JobRef:
         tenant = event.get("tenant")
         owner = ids.SYSTEM_TENANT if tenant == ids.SYSTEM_TENANT else ids.tenant(tenant)
         return JobRef(owner, ids.job_name(event["job"]))
-    except InvalidIdentifier as error:
+    except InvalidArgument as error:
         raise UnreadableMessage(error) from error

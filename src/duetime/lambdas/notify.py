@@ -6,8 +6,8 @@ import json
 from importlib import import_module
 
 from duetime.aws.backends import AwsBackends
+from duetime.errors import UnreadableMessage
 from duetime.lambdas.frame import Event, EventHandler, partial_batch_handler
-from duetime.model.notification import UnreadableEvent
 from duetime.notifications.deliver import MailRenderer, masked
 from duetime.notifications.notify import Notify
 from duetime.settings import Settings
@@ -28,7 +28,7 @@ def make_handler(settings: Settings, words: MailRenderer | None = None) -> Event
     notify = Notify(backends.notifications, renderer, clock=backends.clock, settings=settings)
     return partial_batch_handler(
         lambda record: notify(_content(record["body"])),
-        unreadable=UnreadableEvent,
+        unreadable=UnreadableMessage,
         unexpected=Exception,
         reason_of=masked,
     )
@@ -38,7 +38,7 @@ def _content(body: str) -> Event:
     try:
         content = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise UnreadableEvent(error) from error
+        raise UnreadableMessage(error) from error
     if not isinstance(content, dict):
-        raise UnreadableEvent(TypeError("it is no JSON object"))
+        raise UnreadableMessage(TypeError("it is no JSON object"))
     return content

@@ -13,10 +13,11 @@ from functools import cache
 from typing import Any
 
 from duetime.aws.backends import AwsBackends
-from duetime.aws.messages import UnreadableMessage, from_json
+from duetime.aws.messages import from_json
 from duetime.clock import Clock
 from duetime.declare.handler_set import HandlerSet
 from duetime.environment import granted_targets
+from duetime.errors import UnreadableMessage
 from duetime.ids import TARGET_WORKER
 from duetime.lambdas.frame import (
     Event,

@@ -94,10 +94,9 @@ class LocalCloud:
         options: the cloud's options.
 
     Raises:
-        PortUnavailable: at the start, if another program uses its port.
-        AlreadyRunning: at the start, if this process already runs a local cloud.
-        FolderInUse: at the start, if another local cloud uses the folder.
-        FolderUnavailable: at the start, if the folder can be neither created nor used.
+        OperationFailed: at the start, if another program uses its port; or at the start, if this process
+            already runs a local cloud; or at the start, if another local cloud uses the folder; or at the
+            start, if the folder can be neither created nor used.
         SettingsError: the settings contradict each other.
     """
 

@@ -13,22 +13,13 @@ from werkzeug.wrappers import Request
 
 from duetime._lazy_property import lazy_property
 from duetime.clock import Clock
-from duetime.errors import DuetimeError
+from duetime.errors import OperationFailed
 from duetime.local import moto_patches
 from duetime.local.call_lock import AwsCall, CallLock, without_long_poll
 from duetime.local.fast_path.requests import FastPath, activate
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
-
-
-class AlreadyRunning(DuetimeError, RuntimeError):
-    """Another local cloud runs in this process; all of a process shares moto's state."""
-
-    code = "already-running"
-
-    def __init__(self) -> None:
-        super().__init__("a local cloud already runs in this process; stop it first")
 
 
 class Emulator:
@@ -43,7 +34,7 @@ class Emulator:
     def start(self) -> None:
         """Send the requests of every boto3 client of this process to an empty moto."""
         if moto_patches.is_active():
-            raise AlreadyRunning
+            raise OperationFailed("a local cloud already runs in this process; stop it first")
         self._mock.start()
         for patch in (
             moto_patches.boto3_requests(self._through_lock),

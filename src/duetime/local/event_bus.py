@@ -22,7 +22,7 @@ from botocore.exceptions import ClientError
 from duetime.local import moto_patches
 from duetime.local.addresses import queue_name
 from duetime.local.invocation_poller import InvocationPoller
-from duetime.model.event_pattern import UnknownPattern, matches
+from duetime.model.event_pattern import matches
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -39,10 +39,6 @@ _MOST_PATHS, _LONGEST_TEMPLATE = 100, 8_192
 _ABSENT: Any = object()
 
 
-class UnknownTransformer(ValueError):
-    """A transformer that AWS rejects, or that the local cloud does not support."""
-
-
 def transformed(transformer: Mapping[str, Any], event: Event) -> Any:
     """Return what the target receives instead of the event.
 
@@ -51,11 +47,11 @@ def transformed(transformer: Mapping[str, Any], event: Event) -> Any:
         event: the complete event.
 
     Raises:
-        UnknownTransformer: a path or a placeholder is unknown, or the result is no JSON.
+        ValueError: a path or a placeholder is unknown, or the result is no JSON.
     """
     template, paths = transformer["InputTemplate"], transformer.get("InputPathsMap", {})
     if len(paths) > _MOST_PATHS or len(template) > _LONGEST_TEMPLATE:
-        raise UnknownTransformer(
+        raise ValueError(
             f"it has {len(paths)} paths and {len(template)} characters;"
             f" AWS takes {_MOST_PATHS} and {_LONGEST_TEMPLATE}"
         )
@@ -63,18 +59,18 @@ def transformed(transformer: Mapping[str, Any], event: Event) -> Any:
     try:
         return json.loads(written)
     except ValueError as error:
-        raise UnknownTransformer(f"it makes no JSON of the event: {error}: {written[:200]}") from error
+        raise ValueError(f"it makes no JSON of the event: {error}: {written[:200]}") from error
 
 
 def _is_name(name: str) -> bool:
     if not _NAME.fullmatch(name) or name.startswith("AWS"):
-        raise UnknownTransformer(f"{name!r} cannot name a path")
+        raise ValueError(f"{name!r} cannot name a path")
     return True
 
 
 def _at(path: str, event: Event) -> Any:
     if not _PATH.fullmatch(path):
-        raise UnknownTransformer(f"{path!r} is no path in dot notation")
+        raise ValueError(f"{path!r} is no path in dot notation")
     found: Any = event
     for key in path.split(".")[1:]:
         found = found.get(key, _ABSENT) if isinstance(found, Mapping) else _ABSENT
@@ -92,14 +88,14 @@ def _filled(template: str, values: Mapping[str, Any]) -> str:
 
 def _put(name: str, values: Mapping[str, Any], *, is_quoted: bool) -> str:
     if name not in values:
-        raise UnknownTransformer(f"the template contains <{name}>, but no path has that name")
+        raise ValueError(f"the template contains <{name}>, but no path has that name")
     value = values[name]
     if value is _ABSENT:
         return ""
     if not is_quoted:
         return json.dumps(value)
     if isinstance(value, Mapping | list):
-        raise UnknownTransformer(f"<{name}> is in quotes, but is not a text")
+        raise ValueError(f"<{name}> is in quotes, but is not a text")  # noqa: TRY004 - a value of a template
     return json.dumps(value)[1:-1] if isinstance(value, str) else json.dumps(value)
 
 
@@ -158,7 +154,7 @@ class LocalEventBus:
                 sent = event if transformer is None else transformed(transformer, event)
                 for _ in range(2 if random.random() < self._doubles else 1):  # noqa: S311 - simulated fault
                     deliver(target, sent)
-            except UnknownTransformer as error:
+            except ValueError as error:
                 log.error("rule %s: its input transformer: %s", rule.name, error)  # noqa: TRY400 - needs no stack
             except ClientError as error:
                 log.error("rule %s: %s: %s", rule.name, target["Arn"], error)  # noqa: TRY400 - as above
@@ -185,6 +181,6 @@ def _matches(rule: Any, event: Mapping[str, Any]) -> bool:
     pattern = rule.event_pattern.get_pattern()
     try:
         return bool(pattern) and isinstance(event["detail"], Mapping) and matches(pattern, event)
-    except UnknownPattern as error:
+    except ValueError as error:
         log.error("rule %s matches nothing: %s", rule.name, error)  # noqa: TRY400 - as above
         return False

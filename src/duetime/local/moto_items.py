@@ -11,22 +11,9 @@ from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
 
-from duetime.errors import DuetimeError
+from duetime.errors import OperationFailed
 from duetime.local.addresses import ACCOUNT, REGION
 from duetime.sqlite.database import to_text
-
-
-class KeysChanged(DuetimeError, ValueError):
-    """A table is created with other keys than its saved items have."""
-
-    code = "keys-changed"
-
-    def __init__(self, table: str) -> None:
-        self.table = table
-        super().__init__(
-            f"the saved items of {table} lack a key of the new table; choose another folder, or"
-            f" create the table as before and delete it"
-        )
 
 
 def tables() -> Mapping[str, Table]:
@@ -75,11 +62,14 @@ def put(table: Table, plain: Mapping[str, Any]) -> None:
     """Store an item without a record in the table's stream.
 
     Raises:
-        KeysChanged: the table has other keys than the item.
+        OperationFailed: the table has other keys than the item.
     """
     attributes = {name: DynamoType(value) for name, value in plain.items()}
     if any(name not in attributes for name in key_names(table)):
-        raise KeysChanged(table.name)
+        raise OperationFailed(
+            f"the saved items of {table.name} lack a key of the new table; choose another folder, or create"
+            " the table as before and delete it"
+        )
     first, *rest = (attributes[name] for name in key_names(table))
     made: Any = Item.__new__(Item)  # its constructor computes the item's size once for each attribute
     made.hash_key, made.range_key = first, rest[0] if rest else None

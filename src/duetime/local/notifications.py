@@ -82,7 +82,7 @@ def everything_to(address: str, tenant_id: TenantId) -> Preferences:
     """Return preferences for all kinds in all channels, in English.
 
     Raises:
-        InvalidPreferences: the address is invalid.
+        InvalidArgument: the address is invalid.
     """
     return Preferences(
         tenant_id=tenant_id,

@@ -42,7 +42,7 @@ class LocalOptions:
             continues with the actions and jobs that it finds there.
 
     Raises:
-        InvalidPreferences: `mail_to` is no mail address.
+        InvalidArgument: `mail_to` is no mail address.
         SettingsError: a role has an unknown permission, or an identity an invalid tenant.
     """
 

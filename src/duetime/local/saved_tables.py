@@ -16,7 +16,7 @@ from typing import Any
 
 from moto.dynamodb.models.dynamo_type import DynamoType
 
-from duetime.errors import DuetimeError
+from duetime.errors import OperationFailed
 from duetime.local.call_lock import AwsCall, CallLock
 from duetime.local.moto_items import (
     as_stored,
@@ -44,26 +44,6 @@ Written = Iterable[tuple[str, Mapping[str, Any]]]
 """The tables' names and the keys, or whole items, that a call names."""
 
 
-class FolderInUse(DuetimeError, OSError):
-    """Another local cloud uses the folder."""
-
-    code = "folder-in-use"
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        super().__init__(f"another local cloud uses {folder}; stop it first, or choose another folder")
-
-
-class FolderUnavailable(DuetimeError, OSError):
-    """The folder can be neither created nor used."""
-
-    code = "folder-unavailable"
-
-    def __init__(self, folder: Path, error: OSError) -> None:
-        self.folder = folder
-        super().__init__(f"{folder} cannot be used ({error.strerror}); name a folder that you may write to")
-
-
 class SavedTables:
     """The saved items; it restores those of a table that is created, and saves those that calls write.
 
@@ -73,8 +53,7 @@ class SavedTables:
         folder: created if it is missing.
 
     Raises:
-        FolderInUse: another process uses it.
-        FolderUnavailable: it can be neither created nor used.
+        OperationFailed: another process uses it; or it can be neither created nor used.
         BackendMisconfigured: its file is damaged, or has another format.
     """
 
@@ -82,7 +61,7 @@ class SavedTables:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise FolderUnavailable(folder, error) from error
+            raise _unavailable(folder, error) from error
         self._held = _hold(folder)
         try:
             self._database = Database(folder / _TABLES, _SAVED)
@@ -190,8 +169,10 @@ def _hold(folder: Path) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         held.close()
         if "locked" in str(error):
-            raise FolderInUse(folder) from error
-        raise FolderUnavailable(folder, OSError(0, str(error))) from error
+            raise OperationFailed(
+                f"another local cloud uses {folder}; stop it first, or choose another folder"
+            ) from error
+        raise _unavailable(folder, OSError(0, str(error))) from error
     return held
 
 
@@ -225,3 +206,7 @@ _WRITES: Mapping[str, Callable[[Body], Written]] = {
     "CreateBackup": lambda _body: (),
 }
 """Functions that return what a call names. Calls that are in none of these two write other items."""
+
+
+def _unavailable(folder: Path, error: OSError) -> OperationFailed:
+    return OperationFailed(f"{folder} cannot be used ({error.strerror}); name a folder that you may write to")

@@ -28,7 +28,7 @@ from werkzeug.wrappers import Request, Response
 
 from duetime.api import PREFIX
 from duetime.console import Site
-from duetime.errors import DuetimeError
+from duetime.errors import OperationFailed
 from duetime.local.addresses import HOST
 from duetime.local.emulator import Emulator
 from duetime.local.gateway import LARGEST_BODY, LocalGateway
@@ -175,22 +175,11 @@ def _problem(status: HTTPStatus, detail: str) -> Response:
 _POLL = 0.1
 
 
-class PortUnavailable(DuetimeError, OSError):
-    """The port is in use or reserved."""
-
-    code = "port-unavailable"
-
-    def __init__(self, port: int, error: OSError) -> None:
-        self.port = port
-        problem = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
-        super().__init__(f"port {port} {problem}; stop what uses it, or choose another with --port")
-
-
 class Server:
     """Listens from its creation; answers from `start` to `stop`.
 
     Raises:
-        PortUnavailable: the port is in use or reserved.
+        OperationFailed: the port is in use or reserved.
     """
 
     def __init__(self, port: int) -> None:
@@ -233,5 +222,8 @@ def _listen(port: int) -> socket.socket:
         listener.listen(128)
     except OSError as error:
         listener.close()
-        raise PortUnavailable(port, error) from error
+        problem = "is in use" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
+        raise OperationFailed(
+            f"port {port} {problem}; stop what uses it, or choose another with --port"
+        ) from error
     return listener

@@ -19,7 +19,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from duetime import ids, instant
-from duetime.errors import InvalidIdentifier
+from duetime.errors import InvalidArgument
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, ActionRef, SkipReason, Status
 
@@ -326,9 +326,11 @@ def batch_name(value: object) -> str:
     """Check a batch's name: 1 to 100 letters, digits and ``._:-``, the first a letter or a digit.
 
     Raises:
-        InvalidIdentifier: it has another form, or that of an action's id.
+        InvalidArgument: it has another form, or that of an action's id.
     """
     name = ids.batch_name(value)
     if ids.is_action_id(name):
-        raise InvalidIdentifier("batch", name, "is the form of an action's id; name it as import-2027-03")
+        raise InvalidArgument(
+            "is the form of an action's id; name it as import-2027-03", field="batch", value=name
+        )
     return name

@@ -15,8 +15,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from duetime.errors import InvalidCheckpoint
-from duetime.model.json_value import JSON_LIMIT, NoJsonValue, json_text
+from duetime.errors import InvalidArgument
+from duetime.model.json_value import JSON_LIMIT, json_text
 
 CHECKPOINT_LIMIT = JSON_LIMIT
 """Bytes of a checkpoint, as JSON."""
@@ -53,13 +53,14 @@ def checkpoint_text(value: object) -> str:
     """Return a checkpoint as JSON.
 
     Raises:
-        InvalidCheckpoint: it is no JSON value, null, or too large.
+        InvalidArgument: it is no JSON value, null, or too large.
     """
     if value is None:
-        raise InvalidCheckpoint(
-            "it is None, which stands for no checkpoint; pass a dict, such as {'done': 1000}"
+        raise InvalidArgument(
+            "cannot store this checkpoint: it is None, pass a dict, such as {'done': 1000}",
+            field="checkpoint",
         )
     try:
         return json_text(value)
-    except NoJsonValue as error:
-        raise InvalidCheckpoint(f"it {error}") from None
+    except InvalidArgument as error:
+        raise InvalidArgument(f"cannot store this checkpoint: it {error}", field="checkpoint") from None

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
-from duetime.errors import InvalidSelection, truncate
+from duetime.errors import InvalidArgument, truncate
 from duetime.model.action import Action
 
 LONGEST_TEXT = 200
@@ -35,12 +35,12 @@ class PayloadField(NamedTuple):
         """Read ``FIELD=VALUE``, or ``payload.FIELD=VALUE``.
 
         Raises:
-            InvalidSelection: there is no field, or no ``=``.
+            InvalidArgument: there is no field, or no ``=``.
         """
         path, equals, value = written.partition("=")
         path = path.strip().removeprefix("payload.")
         if not equals or not path:
-            raise InvalidSelection(
+            raise InvalidArgument(
                 f"payload {truncate(written, 60)!r} is no FIELD=VALUE; write it as in customer=42",
                 field="payload",
             )
@@ -55,30 +55,30 @@ def checked_fields(fields: object) -> tuple[PayloadField, ...]:
     """Check the payload fields of a selection: a mapping from paths to values.
 
     Raises:
-        InvalidSelection: it is no such mapping, or has too many fields, or one is too long.
+        InvalidArgument: it is no such mapping, or has too many fields, or one is too long.
     """
     if fields is None:
         return ()
     if not isinstance(fields, Mapping) or not fields:
         problem = f"payload is {truncate(fields, 60)!r}; use a mapping such as {{'customer': 42}}"
-        raise InvalidSelection(problem, field="payload")
+        raise InvalidArgument(problem, field="payload")
     if len(fields) > MOST_FIELDS:
         problem = f"payload has {len(fields)} fields; allowed are {MOST_FIELDS} at most"
-        raise InvalidSelection(problem, field="payload")
+        raise InvalidArgument(problem, field="payload")
     return tuple(_checked_field(path, value) for path, value in fields.items())
 
 
 def _checked_field(path: object, value: object) -> PayloadField:
     if not isinstance(path, str) or not all(path.split(".")):
         problem = f"payload has the field {truncate(path, 60)!r}; write a name, or names with dots: order.id"
-        raise InvalidSelection(problem, field="payload")
+        raise InvalidArgument(problem, field="payload")
     if not (value is None or isinstance(value, str | int | float)):
         problem = f"payload.{truncate(path, 60)} is {truncate(value, 60)!r}; use a text, a number, or None"
-        raise InvalidSelection(problem, field="payload")
+        raise InvalidArgument(problem, field="payload")
     field = PayloadField(path, _text(value) or "")
     if (longest := max(map(len, field))) > LONGEST_TEXT:
         problem = f"payload has a text of {longest} characters; allowed are {LONGEST_TEXT}"
-        raise InvalidSelection(problem, field="payload")
+        raise InvalidArgument(problem, field="payload")
     return field
 
 
@@ -86,13 +86,13 @@ def fields_of(written: Sequence[str]) -> dict[str, str]:
     """Read several ``FIELD=VALUE``.
 
     Raises:
-        InvalidSelection: one is malformed, or a field has two values.
+        InvalidArgument: one is malformed, or a field has two values.
     """
     fields: dict[str, str] = {}
     for path, value in map(PayloadField.parse, written):
         if fields.setdefault(path, value) != value:
             problem = f"payload.{truncate(path, 60)} has two values; an action has to meet all filters"
-            raise InvalidSelection(problem, field="payload")
+            raise InvalidArgument(problem, field="payload")
     return fields
 
 
@@ -100,13 +100,13 @@ def checked_error(text: object) -> str | None:
     """Check the error's text of a selection; spaces around it are ignored.
 
     Raises:
-        InvalidSelection: it is no text, or is empty or too long.
+        InvalidArgument: it is no text, or is empty or too long.
     """
     if text is None:
         return None
     if not isinstance(text, str) or not text.replace(ANY, "").strip() or len(text) > LONGEST_TEXT:
         problem = f"error is {truncate(text, 60)!r}; use a text of 1 to {LONGEST_TEXT} characters"
-        raise InvalidSelection(problem, field="error")
+        raise InvalidArgument(problem, field="error")
     return " ".join(text.split())
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from duetime.errors import DebounceConflict, InvalidIdentifier, InvalidTime
+from duetime.errors import InvalidArgument, KeyConflict
 from duetime.ids import ActionId
 from duetime.instant import text
 from duetime.model.action import Action, Status
@@ -57,7 +57,7 @@ def coalesced(row: Action, call: Action, *, by: str, at: datetime) -> Action:
         at: the time of the call.
 
     Raises:
-        DebounceConflict: the pending action has another type.
+        KeyConflict: the pending action has another type.
     """
     check_same_type(row, call)
     is_offloaded = row.payload_offloaded or call.payload_offloaded
@@ -96,10 +96,10 @@ def check_same_type(row: Action, call: Action) -> None:
     """Check that the pending action of a key has the type of the call.
 
     Raises:
-        DebounceConflict: it has another.
+        KeyConflict: it has another.
     """
     if row.type != call.type:
-        raise DebounceConflict(call.debounce_key or "", row.id, row.type)
+        raise KeyConflict("debounce", call.debounce_key or "", row.id, f"the type {row.type!r}")
 
 
 def check_debounce(
@@ -118,19 +118,19 @@ def check_debounce(
         until: the latest due time that further calls can give it.
 
     Raises:
-        InvalidTime: there is a bound without a key, or the bound is before the first due time.
-        InvalidIdentifier: there is an idempotency key too.
+        InvalidArgument: there is a bound without a key, or the bound is before the first due time; or there
+            is an idempotency key too.
     """
     if key is None:
         if until is not None:
             problem = "is a bound without a key; pass debounce_key as well"
-            raise InvalidTime(text(until), problem, field="at_most_after")
+            raise InvalidArgument(problem, value=text(until), field="at_most_after")
         return
     if idempotency_key is not None:
         problem = "is given beside idempotency_key, under which a repeat changes nothing; pass one of them"
-        raise InvalidIdentifier("debounce_key", key, problem)
+        raise InvalidArgument(problem, field="debounce_key", value=key)
     if until is not None and until < due_at:
         problem = (
             f"ends before the first due time, {text(due_at)}; allowed is the span up to it, or a longer one"
         )
-        raise InvalidTime(text(until), problem, field="at_most_after")
+        raise InvalidArgument(problem, value=text(until), field="at_most_after")

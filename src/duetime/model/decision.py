@@ -11,23 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duetime.errors import DuetimeError, truncate
+from duetime.errors import Forbidden, InvalidArgument, truncate
 from duetime.model.action import Ending
-from duetime.model.hand_over import InvalidHandOver, checked_result, is_line
+from duetime.model.hand_over import checked_result, is_line
 from duetime.model.outcome import Outcome
 
 REASON_LIMIT = 500
 """Characters of a decision's reason."""
-
-
-class ApproverNotAllowed(DuetimeError, PermissionError):
-    """This caller cannot approve an action that another person must approve; nothing was written."""
-
-    code = "approver-not-allowed"
-
-    def __init__(self, action_id: str, problem: str) -> None:
-        self.action_id = action_id
-        super().__init__(f"{action_id} needs the approval of another person than its scheduler: {problem}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +28,7 @@ class Decision:
         is_by_another: the API has verified that another caller scheduled the action.
 
     Raises:
-        InvalidHandOver: the reason is too long or not printable, or a rejection has none.
+        InvalidArgument: the reason is too long or not printable, or a rejection has none.
     """
 
     is_approved: bool
@@ -50,7 +40,7 @@ class Decision:
         reason: object = self.reason
         is_valid = isinstance(reason, str) and is_line(reason, REASON_LIMIT)
         if not is_valid and (reason or not self.is_approved):
-            raise InvalidHandOver(
+            raise InvalidArgument(
                 f"reason is {truncate(repr(reason), 60)}; allowed are 1 to {REASON_LIMIT} printable"
                 " characters; an approval needs none",
                 field="reason",
@@ -79,3 +69,10 @@ class Decision:
             return None
         decision = {"approved": self.is_approved, "by": self.by, "reason": self.reason or None}
         return checked_result(decision)
+
+
+def approver_not_allowed(action_id: str, problem: str) -> Forbidden:
+    """Return the error of a caller who cannot approve an action that another person must approve."""
+    error = Forbidden(f"{action_id} needs the approval of another person than its scheduler: {problem}")
+    error.code = "approver-not-allowed"
+    return error

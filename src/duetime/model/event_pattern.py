@@ -27,19 +27,14 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
 }
 
-
-class UnknownPattern(ValueError):
-    """A pattern that AWS rejects, or that the local cloud does not support."""
-
-    def __init__(self, rule: object) -> None:
-        super().__init__(f"{rule!r} is no event pattern that the local cloud supports")
+_UNKNOWN = "is no event pattern that the local cloud supports"
 
 
 def matches(pattern: Pattern, event: Mapping[str, Any]) -> bool:
     """Return whether `event` matches `pattern`.
 
     Raises:
-        UnknownPattern: the pattern contains anything but lists, objects and the rules above.
+        ValueError: the pattern contains anything but lists, objects and the rules above.
     """
     return all(
         any(matches(alternative, event) for alternative in required)
@@ -52,7 +47,7 @@ def matches(pattern: Pattern, event: Mapping[str, Any]) -> bool:
 def _field_matches(required: Any, found: Any) -> bool:
     if not isinstance(required, list | tuple):
         if not isinstance(required, Mapping):
-            raise UnknownPattern(required)
+            raise ValueError(f"{required!r} {_UNKNOWN}")  # noqa: TRY004 - a value of a pattern
         return matches(required, found if isinstance(found, dict | Mapping) else {})
     candidates = found if isinstance(found, list | tuple) else [found]
     return any(_rule_matches(rule, candidate) for rule in required for candidate in candidates)
@@ -62,7 +57,7 @@ def _rule_matches(rule: Any, found: Any) -> bool:
     if isinstance(rule, str) or not isinstance(rule, dict | Mapping):
         return found is not _ABSENT and type(rule) is type(found) and rule == found
     if len(rule) != 1 or (name := next(iter(rule))) not in _RULES:
-        raise UnknownPattern(rule)
+        raise ValueError(f"{rule!r} {_UNKNOWN}")
     return _RULES[name](rule[name], found)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
-from duetime.errors import DeclarationError, InvalidTime
+from duetime.errors import DeclarationError, InvalidArgument
 from duetime.instant import resolve, text
 from duetime.model.action import Action
 from duetime.retry import Duration, duration
@@ -72,24 +72,24 @@ def expiry_time(
         tz: the zone of a naive `expires_at`.
 
     Raises:
-        InvalidTime: both are given, one is no time, or it is not after the due time.
+        InvalidArgument: both are given, one is no time, or it is not after the due time.
     """
     if expires_at is None and expires_after is None:
         return None
     if expires_at is not None and expires_after is not None:
-        raise InvalidTime(
-            str(expires_after), "is given beside expires_at; pass one of them", field="expires_after"
+        raise InvalidArgument(
+            "is given beside expires_at; pass one of them", value=str(expires_after), field="expires_after"
         )
     if expires_after is not None:
         problem = "is no timedelta above 0; it counts from the due time"
         if not isinstance(expires_after, timedelta):
-            raise InvalidTime(expires_after, problem, field="expires_after")
+            raise InvalidArgument(problem, value=expires_after, field="expires_after")
         if expires_after <= timedelta(0):
-            raise InvalidTime(expires_after, problem, field="expires_after")
+            raise InvalidArgument(problem, value=expires_after, field="expires_after")
         return resolve(expires_after, now=due_at, field="expires_after")
     if not isinstance(expires_at, datetime):
         problem = "is no datetime; pass a timedelta from the due time as expires_after"
-        raise InvalidTime(expires_at, problem, field="expires_at")
+        raise InvalidArgument(problem, value=expires_at, field="expires_at")
     is_local = expires_at.tzinfo is None
     until = resolve(expires_at, now=now, tz=tz if is_local else None, field="expires_at")
     check_expiry(due_at, until)
@@ -100,8 +100,8 @@ def check_expiry(due_at: datetime, expires_at: datetime | None) -> None:
     """Check that an action can begin before its expiry.
 
     Raises:
-        InvalidTime: it expires when it is due, or before.
+        InvalidArgument: it expires when it is due, or before.
     """
     if expires_at is not None and expires_at <= due_at:
         problem = f"is not after the due time, {text(due_at)}, so no run could begin; choose a later expiry"
-        raise InvalidTime(text(expires_at), problem, field="expires_at")
+        raise InvalidArgument(problem, value=text(expires_at), field="expires_at")

@@ -17,9 +17,9 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, get_args
 
 from duetime._masking import without_tokens
-from duetime.errors import DuetimeError, truncate
-from duetime.model.action import Action, Status
-from duetime.model.json_value import JSON_LIMIT, NoJsonValue, json_text
+from duetime.errors import InvalidArgument, NotFound, StateConflict, truncate
+from duetime.model.action import Action
+from duetime.model.json_value import JSON_LIMIT, json_text
 
 SHORTEST, LONGEST = timedelta(seconds=10), timedelta(days=366)
 """The bounds of a time-out and of a heartbeat."""
@@ -40,63 +40,12 @@ OnReject = Literal["fail", "execute"]
 """What a rejection does: fail the action, without a retry; or execute it, with the decision as its result."""
 
 
-class InvalidHandOver(DuetimeError, ValueError):
-    """A time-out, heartbeat, progress or result that duetime cannot accept; nothing was written."""
-
-    code = "invalid-hand-over"
-
-    def __init__(self, problem: str, *, field: str = "") -> None:
-        self.problem, self.field = problem, field
-        super().__init__(problem)
-
-
-class InvalidToken(DuetimeError, ValueError):
-    """A token that no hand-over of a reachable tenant has; nothing was written.
-
-    The row of a run that ended without a hand-over stores no key, so such a token is not recognised either.
-    """
-
-    code = "invalid-token"
-
-    def __init__(
-        self,
-        problem: str = "no hand-over has this token: it is altered, or its run handed nothing over",
-    ) -> None:
-        super().__init__(f"{problem}; pass the token as run.token returned it")
-
-
-class NotHandedOver(DuetimeError, RuntimeError):
-    """The handler has not returned its hand-over yet; nothing was written. Call again."""
-
-    code = "not-handed-over"
-
-    def __init__(self, action_id: str) -> None:
-        self.action_id = action_id
-        super().__init__(f"the handler of {action_id} has not handed it over yet; call again in a second")
-
-
-class HandOverEnded(DuetimeError, RuntimeError):
-    """The token was used, its time is over, or another run has taken the action over; nothing was written.
-
-    Attributes:
-        action_id: the action.
-        status: its present status.
-        reason: why the token changes nothing any more.
-    """
-
-    code = "hand-over-ended"
-
-    def __init__(self, action_id: str, status: Status, reason: str) -> None:
-        self.action_id, self.status, self.reason = action_id, status, reason
-        super().__init__(f"the hand-over of {action_id} has ended: {reason}. The action is {status.value}")
-
-
 @dataclass(frozen=True, slots=True)
 class Approval:
     """The question of an approval, what a rejection does, and who may approve.
 
     Raises:
-        InvalidHandOver: the question is empty, too long or not printable, or `on_reject` is unknown.
+        InvalidArgument: the question is empty, too long or not printable, or `on_reject` is unknown.
     """
 
     question: str
@@ -112,19 +61,19 @@ class Approval:
     def __post_init__(self) -> None:
         question: object = self.question
         if not isinstance(question, str) or not is_line(question, QUESTION_LIMIT):
-            raise InvalidHandOver(
+            raise InvalidArgument(
                 f"question is {truncate(repr(question), 60)}; allowed are 1 to {QUESTION_LIMIT} printable"
                 " characters",
                 field="question",
             )
         object.__setattr__(self, "question", truncate(question, QUESTION_LIMIT))
         if self.on_reject not in get_args(OnReject):
-            raise InvalidHandOver(
+            raise InvalidArgument(
                 f"on_reject is {truncate(repr(self.on_reject), 60)}; allowed are fail and execute",
                 field="on_reject",
             )
         if not isinstance(self.by_another, bool):
-            raise InvalidHandOver(
+            raise InvalidArgument(
                 f"by_another is {truncate(repr(self.by_another), 60)}; allowed are True and False",
                 field="by_another",
             )
@@ -144,7 +93,7 @@ class HandedOver:
             if span is not None or name == "timeout":
                 _check_span(name, span)
         if self.heartbeat is not None and self.heartbeat > self.timeout:
-            raise InvalidHandOver(
+            raise InvalidArgument(
                 f"heartbeat is {self.heartbeat}, longer than the timeout of {self.timeout}; allowed is at"
                 " most the timeout",
                 field="heartbeat",
@@ -173,9 +122,9 @@ def is_line(text: str, limit: int) -> bool:
 def _check_span(name: str, span: object) -> None:
     allowed = f"allowed is a timedelta from {SHORTEST} to {LONGEST}"
     if not isinstance(span, timedelta):
-        raise InvalidHandOver(f"{name} is {truncate(repr(span), 60)}; {allowed}", field=name)
+        raise InvalidArgument(f"{name} is {truncate(repr(span), 60)}; {allowed}", field=name)
     if not SHORTEST <= span <= LONGEST:
-        raise InvalidHandOver(f"{name} is {span}; {allowed}", field=name)
+        raise InvalidArgument(f"{name} is {span}; {allowed}", field=name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,11 +155,11 @@ class Progress:
         share: object = self.share
         note: object = self.note
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise InvalidHandOver(
+            raise InvalidArgument(
                 f"progress is {truncate(repr(share), 60)}; allowed is a number from 0 to 1", field="progress"
             )
         if not isinstance(note, str) or len(note) > NOTE_LIMIT or not (note.isprintable() or not note):
-            raise InvalidHandOver(
+            raise InvalidArgument(
                 f"note is {truncate(repr(note), 60)}; allowed are up to {NOTE_LIMIT} printable characters",
                 field="note",
             )
@@ -226,12 +175,12 @@ def progress_of(share: float | None, note: str) -> Progress | None:
     """Return the progress of a heartbeat; None if it has none.
 
     Raises:
-        InvalidHandOver: the share or the note is none that `Progress` allows, or there is a note alone.
+        InvalidArgument: the share or the note is none that `Progress` allows, or there is a note alone.
     """
     if share is not None:
         return Progress(share, note)
     if note:
-        raise InvalidHandOver(
+        raise InvalidArgument(
             f"note is {truncate(repr(note), 60)} without a progress; pass progress too, a number from 0 to 1",
             field="note",
         )
@@ -268,11 +217,28 @@ def checked_result(result: Any) -> str | None:
     """Return a result as JSON, None for none. Tokens of hand-overs in it are masked: many may read it.
 
     Raises:
-        InvalidHandOver: JSON cannot carry it, or it is larger than 2 KB.
+        InvalidArgument: JSON cannot carry it, or it is larger than 2 KB.
     """
     if result is None:
         return None
     try:
         return without_tokens(json_text(result))
-    except NoJsonValue as error:
-        raise InvalidHandOver(f"result {error}", field="result") from None
+    except InvalidArgument as error:
+        raise InvalidArgument(f"result {error}", field="result") from None
+
+
+def unknown_token(
+    problem: str = "it is altered, or its run handed nothing over",
+) -> NotFound:
+    """Return the error of a token that no hand-over of a reachable tenant has; nothing was written.
+
+    The row of a run that ended without a hand-over stores no key, so such a token is not recognised either.
+    """
+    hint = f" with this token: {problem}; pass the token as run.token returned it"
+    return NotFound("hand-over", None, hint)
+
+
+def not_handed_over(action_id: str) -> StateConflict:
+    """Return the error of a handler that has not returned its hand-over yet; the caller may call again."""
+    what = f"the handler of {action_id} has not handed it over yet"
+    return StateConflict(what, "call again in a second", code="not-handed-over")

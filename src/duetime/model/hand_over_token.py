@@ -15,7 +15,7 @@ from duetime import ids
 from duetime.errors import DuetimeError
 from duetime.ids import SYSTEM_TENANT, ActionId
 from duetime.model.action import Action, ActionRef
-from duetime.model.hand_over import InvalidToken
+from duetime.model.hand_over import unknown_token
 
 PREFIX = "dt_"
 """The beginning of each token. Without it, one in 64 would look like an option of the command line."""
@@ -44,10 +44,10 @@ class Token:
         """Read a token; its tag is not checked.
 
         Raises:
-            InvalidToken: no run writes such a token.
+            NotFound: no run writes such a token.
         """
         if not isinstance(text, str) or not 0 < len(text) <= TOKEN_LIMIT or not text.isascii():
-            raise InvalidToken
+            raise unknown_token()
         try:
             coded = text.removeprefix(PREFIX)
             packed = urlsafe_b64decode(coded + "=" * (-len(coded) % 4))
@@ -58,9 +58,9 @@ class Token:
             ref = ActionRef(owner, ActionId(action_id))
             number = int(fence)
         except (ValueError, DuetimeError):
-            raise InvalidToken from None
+            raise unknown_token() from None
         if not ids.is_action_id(action_id) or token_text(ref, number, tag) != text:
-            raise InvalidToken
+            raise unknown_token()
         return cls(ref, number, tag)
 
 

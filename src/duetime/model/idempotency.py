@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 
-from duetime.errors import IdempotencyConflict, InvalidTime
+from duetime.errors import InvalidArgument, KeyConflict
 from duetime.ids import ActionId
 from duetime.model.action import Action
 from duetime.model.json_value import equal_text
@@ -49,12 +49,14 @@ class HeldKey:
         """Return `row`, the action that holds the key; None if `repeat` may take the key.
 
         Raises:
-            IdempotencyConflict: the key holds, and `repeat` has another type or payload.
+            KeyConflict: the key holds, and `repeat` has another type or payload.
         """
         if row is None or (row.status.is_final and self.until <= now):
             return None
         if self.content != content_of(repeat):
-            raise IdempotencyConflict(repeat.idempotency_key or "", self.action_id)
+            raise KeyConflict(
+                "idempotency", repeat.idempotency_key or "", self.action_id, "another type or payload"
+            )
         return row
 
 
@@ -70,19 +72,21 @@ def key_terms(
     """Return the terms of a key; None without a key. The settings give the default time to live.
 
     Raises:
-        InvalidTime: the time to live is out of range, or there is no key.
+        InvalidArgument: the time to live is out of range, or there is no key.
     """
     if key is None:
         if ttl is not None:
-            raise InvalidTime(
-                ttl, "is a time to live without a key; pass idempotency_key as well", field="idempotency_ttl"
+            raise InvalidArgument(
+                "is a time to live without a key; pass idempotency_key as well",
+                value=ttl,
+                field="idempotency_ttl",
             )
         return None
     span: object = settings.idempotency_ttl if ttl is None else ttl
     longest = min(LONGEST_KEY_TTL, settings.retention)
     if not (isinstance(span, timedelta) and SHORTEST_KEY_TTL <= span <= longest):
         allowed = f"allowed is a timedelta of {SHORTEST_KEY_TTL} to {longest}"
-        raise InvalidTime(
-            span, f"is no time to live of an idempotency key; {allowed}", field="idempotency_ttl"
+        raise InvalidArgument(
+            f"is no time to live of an idempotency key; {allowed}", value=span, field="idempotency_ttl"
         )
     return KeyTerms(now, now + span)

@@ -5,32 +5,30 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from duetime.errors import truncate
+from duetime.errors import InvalidArgument, truncate
 
 JSON_LIMIT = 2_048
 """Bytes of a value as JSON. It is in the row: a further kilobyte costs a unit of each later write."""
-
-
-class NoJsonValue(ValueError):
-    """A value that JSON cannot carry, or that is too large; its text is a predicate."""
 
 
 def json_text(value: Any) -> str:
     """Return a value as JSON.
 
     Raises:
-        NoJsonValue: JSON cannot carry it, or it is larger than `JSON_LIMIT`.
+        InvalidArgument: JSON cannot carry it, or it is larger than `JSON_LIMIT`.
     """
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         size = len(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
-        raise NoJsonValue(
+        raise InvalidArgument(
             f"is no JSON value ({truncate(error, 100)}); allowed are dicts with texts as keys, lists, texts,"
             " numbers, True, False and None"
         ) from None
     if size > JSON_LIMIT:
-        raise NoJsonValue(f"has {size:,} bytes as JSON; allowed are {JSON_LIMIT:,}: store the rest elsewhere")
+        raise InvalidArgument(
+            f"has {size:,} bytes as JSON; allowed are {JSON_LIMIT:,}: store the rest elsewhere"
+        )
     return text
 
 

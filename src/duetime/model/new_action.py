@@ -9,7 +9,7 @@ import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from duetime.errors import InvalidIdentifier, InvalidPayload, PayloadTooLarge
+from duetime.errors import InvalidArgument, InvalidPayload, too_large
 from duetime.ids import Entropy, TenantId, concurrency_key, due_shard_of, new_action_id, rate_key
 from duetime.model.action import Action
 from duetime.model.built_in import check_type
@@ -35,13 +35,17 @@ def checked_concurrency_key(key: object, limit: object) -> str | None:
     """Check an order's key and limit, and return the key; without one, the limit is 1.
 
     Raises:
-        InvalidIdentifier: the key cannot be part of a table key, or the limit is out of range.
+        InvalidArgument: the key cannot be part of a table key, or the limit is out of range.
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_SLOTS:
-        raise InvalidIdentifier("concurrency_limit", limit, f"must be a whole number from 1 to {MOST_SLOTS}")
+        raise InvalidArgument(
+            f"must be a whole number from 1 to {MOST_SLOTS}", field="concurrency_limit", value=limit
+        )
     if key is None:
         if limit != 1:
-            raise InvalidIdentifier("concurrency_limit", limit, "limits no key; pass concurrency_key as well")
+            raise InvalidArgument(
+                "limits no key; pass concurrency_key as well", field="concurrency_limit", value=limit
+            )
         return None
     return concurrency_key(key)
 
@@ -52,7 +56,7 @@ def rate_key_of(payload: object, key: object) -> str | None:
     A process that does not declare the type's handler cannot compute a key; the worker does it then.
 
     Raises:
-        InvalidIdentifier: the key cannot be part of a table key or be computed, or the type has no limit by
+        InvalidArgument: the key cannot be part of a table key or be computed, or the type has no limit by
             key.
     """
     declared = vars(type(payload))
@@ -60,8 +64,10 @@ def rate_key_of(payload: object, key: object) -> str | None:
     if key is None:
         return rate.key_of(payload) or None if rate else None
     if "type_rate" in declared and (rate is None or rate.key is None):
-        raise InvalidIdentifier(
-            "rate_key", key, "limits nothing: the type declares no rate with a key; omit it, or declare one"
+        raise InvalidArgument(
+            "limits nothing: the type declares no rate with a key; omit it, or declare one",
+            field="rate_key",
+            value=key,
         )
     return rate_key(key)
 
@@ -90,8 +96,8 @@ def new_action(
         facts: its further fields, such as its keys.
 
     Raises:
-        InvalidPayload: `payload` is no `Payload`, or has no JSON form.
-        PayloadTooLarge: the payload does not fit into one DynamoDB item.
+        InvalidPayload: `payload` is no `Payload`, or has no JSON form; or the payload does not fit into one
+            DynamoDB item.
     """
     _check_is_payload(payload)
     check_type(payload.type_name)
@@ -117,13 +123,12 @@ def written_payload(payload: Payload) -> tuple[str, int]:
     """Return a payload as JSON, and its bytes.
 
     Raises:
-        InvalidPayload: it has no JSON form.
-        PayloadTooLarge: it does not fit into one DynamoDB item.
+        InvalidPayload: it has no JSON form; or it does not fit into one DynamoDB item.
     """
     written = payload.to_json()
     size = len(written) if written.isascii() else len(written.encode())
     if size > PAYLOAD_LIMIT:
-        raise PayloadTooLarge(payload.type_name, size, PAYLOAD_LIMIT)
+        raise too_large(payload.type_name, size, PAYLOAD_LIMIT)
     return written, size
 
 

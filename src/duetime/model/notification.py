@@ -29,24 +29,13 @@ from hashlib import sha256
 from typing import Any
 
 from duetime import ids, instant
-from duetime.errors import DuetimeError, truncate
+from duetime.errors import DuetimeError, UnreadableMessage
 from duetime.ids import TenantId
 
 _ENTRY_ID = re.compile(r"n\.\d{8}T\d{12}Z\.[0-9a-f]{16}", re.ASCII)
 _ENTRY_TIME = "n.%Y%m%dT%H%M%S%fZ"
 _NAMES_SHOWN = 50
 _REQUEST = "digest"
-
-
-class UnreadableEvent(DuetimeError, ValueError):
-    """An event under duetime's name that duetime did not publish."""
-
-    code = "unreadable-event"
-
-    def __init__(self, problem: BaseException) -> None:
-        super().__init__(
-            f"cannot be read as a lifecycle event: {type(problem).__name__}: {truncate(problem, 200)}"
-        )
 
 
 class DeliveryRejected(DuetimeError, RuntimeError):
@@ -203,7 +192,7 @@ def of_event(detail: Mapping[str, Any]) -> Iterator[Notification]:
         detail: the event's detail, as `duetime.model.lifecycle.LifecycleEvent.detail` writes it.
 
     Raises:
-        UnreadableEvent: duetime did not publish it.
+        UnreadableMessage: duetime did not publish it.
     """
     try:
         for kind in _KINDS.get(detail["type"], ()):
@@ -216,7 +205,7 @@ def of_event(detail: Mapping[str, Any]) -> Iterator[Notification]:
                 facts=dict(subject),
             )
     except (LookupError, TypeError, ValueError, AttributeError, StopIteration, RuntimeError) as error:
-        raise UnreadableEvent(error) from error
+        raise UnreadableMessage(error) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +239,7 @@ def requested_in(message: Mapping[str, Any]) -> DigestWindow | None:
     """Return the window of a requested digest; None if `message` is no such request.
 
     Raises:
-        UnreadableEvent: the request is malformed.
+        UnreadableMessage: the request is malformed.
     """
     if _REQUEST not in message:
         return None
@@ -259,7 +248,7 @@ def requested_in(message: Mapping[str, Any]) -> DigestWindow | None:
         since, until = (instant.parse(fields[name]) for name in ("since", "until"))
         return DigestWindow(_tenant(fields["tenant_id"]), NotificationKind(fields["kind"]), since, until)
     except (LookupError, TypeError, ValueError) as error:
-        raise UnreadableEvent(error) from error
+        raise UnreadableMessage(error) from error
 
 
 def _tenant(value: object) -> TenantId:

@@ -13,7 +13,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from duetime import ids
 from duetime._english import counted
-from duetime.errors import InvalidIdentifier
+from duetime.errors import InvalidArgument
 from duetime.ids import ActionId
 from duetime.model.action import Action, Status
 from duetime.model.batch import ActionBatch, BatchState, batch_name
@@ -72,7 +72,7 @@ class Predecessors:
         """Parse the result of `text`.
 
         Raises:
-            InvalidIdentifier: it is no such text.
+            InvalidArgument: it is no such text.
         """
         return cls.from_names(text.split(" "))
 
@@ -81,14 +81,14 @@ class Predecessors:
         """Return the predecessors of ids and ``batch:name``, without repeats.
 
         Raises:
-            InvalidIdentifier: one is neither, or there are none, or more than `MOST_PREDECESSORS`.
+            InvalidArgument: one is neither, or there are none, or more than `MOST_PREDECESSORS`.
         """
         distinct = list(dict.fromkeys(names))
         if not 1 <= len(distinct) <= MOST_PREDECESSORS:
             problem = (
                 f"has {len(distinct)} entries; 1 to {MOST_PREDECESSORS} are allowed: use a batch for more"
             )
-            raise InvalidIdentifier("after", distinct[:3], problem)
+            raise InvalidArgument(problem, field="after", value=distinct[:3])
         batches = tuple(batch_name(name.removeprefix(_BATCH)) for name in distinct if name.startswith(_BATCH))
         rest = [name for name in distinct if not name.startswith(_BATCH)]
         for name in rest:
@@ -96,7 +96,7 @@ class Predecessors:
                 problem = (
                     "is no id of an action that schedule returned, and no batch such as batch:import-2027-03"
                 )
-                raise InvalidIdentifier("after", name, problem)
+                raise InvalidArgument(problem, field="after", value=name)
         return cls(tuple(map(ActionId, rest)), batches)
 
     @classmethod
@@ -104,11 +104,11 @@ class Predecessors:
         """Return what a caller passed.
 
         Raises:
-            InvalidIdentifier: see `from_names`.
+            InvalidArgument: see `from_names`.
         """
         given = [after] if isinstance(after, str | Action) or hasattr(after, "name") else after
         if not isinstance(given, Iterable):
-            raise InvalidIdentifier("after", given, "must be ids, actions or batches")
+            raise InvalidArgument("must be ids, actions or batches", field="after", value=given)
         return cls.from_names(_name_of(one) for one in given)
 
 

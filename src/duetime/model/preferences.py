@@ -7,11 +7,11 @@ default they are in the admins' list, and in their mail if the preferences conta
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from duetime.errors import DuetimeError, truncate
+from duetime.errors import InvalidArgument
 from duetime.ids import TenantId
 from duetime.model.notification import Channel, NotificationKind
 
@@ -25,22 +25,12 @@ _ADDRESS_LIMIT = 254
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?", re.ASCII)
 
 
-class InvalidPreferences(DuetimeError, ValueError):
-    """Malformed preferences; the message lists every problem."""
-
-    code = "invalid-preferences"
-
-    def __init__(self, problems: Sequence[str]) -> None:
-        self.problems = tuple(problems)
-        super().__init__(truncate("; ".join(self.problems)))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preferences:
     """The choices of one tenant.
 
     Raises:
-        InvalidPreferences: an address or a language is malformed, or there are too many addresses.
+        InvalidArgument: an address or a language is malformed, or there are too many addresses.
     """
 
     tenant_id: TenantId
@@ -74,7 +64,7 @@ class Preferences:
         if not _LANGUAGE.fullmatch(self.language):
             problems.append(f"language: {self.language!r} is no language tag; use one such as en or fr")
         if problems:
-            raise InvalidPreferences(problems)
+            raise InvalidArgument(*problems)
 
     def channels_for(self, kind: NotificationKind) -> frozenset[Channel]:
         """Return the channels of a kind."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeGuard, get_args
 
-from duetime.errors import DeclarationError, InvalidIdentifier, PriorityNotEnabled
+from duetime.errors import DeclarationError, InvalidArgument
 
 Priority = Literal["normal", "high"]
 _PRIORITIES = get_args(Priority)
@@ -50,11 +50,14 @@ def check_priority(priority: object, *, enabled: bool) -> Priority:
         enabled: whether the deployment has a high queue for each worker.
 
     Raises:
-        InvalidIdentifier: there is no such priority.
-        PriorityNotEnabled: it is high, and the deployment does not enable that.
+        InvalidArgument: there is no such priority; or it is high, and the deployment does not enable that.
     """
     if not is_priority(priority):
-        raise InvalidIdentifier("priority", priority, "is no priority; use 'normal' or 'high'")
+        raise InvalidArgument("is no priority; use 'normal' or 'high'", field="priority", value=priority)
     if priority == "high" and not enabled:
-        raise PriorityNotEnabled
+        raise InvalidArgument(
+            "priority is 'high', but this deployment does not enable it for single actions: set"
+            ' high_priority=true and deploy, or declare the type with @app.action(priority="high")',
+            field="priority",
+        )
     return priority

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.errors import InvalidCommit, Unsupported
+from duetime.errors import InvalidArgument, StateConflict, Unsupported, truncate
 from duetime.ids import ActionId, JobName, TenantId
 from duetime.model.action import Trigger
 from duetime.model.checkpoint import Checkpoint, checkpoint_text
@@ -174,10 +174,10 @@ class Run:
             value: a JSON value of at most 2,048 bytes, such as ``{"done": 1000}``. It replaces the former.
 
         Raises:
-            InvalidCheckpoint: it is no JSON value, None, or too large; nothing was stored.
+            InvalidArgument: it is no JSON value, None, or too large; nothing was stored.
             RunCancelled: another worker has taken this run over; nothing was stored. Let it pass through.
             BackendUnavailable: it may or may not be stored; repeat the call, or let it pass.
-            AlreadyCommitted: this run has committed, or its commit is in doubt.
+            StateConflict: this run has committed, or its commit is in doubt.
         """
         self.checkpointing(checkpoint_text(value))
 
@@ -206,8 +206,8 @@ class Run:
             BackendMisconfigured: DynamoDB refuses the entries as they are, or the worker's role may not write
                 them.
             Unsupported: this back end cannot write the entries.
-            InvalidCommit: an entry is malformed, or there are too many.
-            AlreadyCommitted: this run has committed.
+            InvalidArgument: an entry is malformed, or there are too many.
+            StateConflict: this run has committed.
         """
         self.committing(_checked(entries))
 
@@ -235,7 +235,7 @@ class Run:
                 as lost, and the handler runs again. None: no heartbeat is needed.
 
         Raises:
-            InvalidHandOver: a time is out of range, or the heartbeat is longer than the time-out.
+            InvalidArgument: a time is out of range, or the heartbeat is longer than the time-out.
         """
         from duetime.model.hand_over import HandedOver  # noqa: PLC0415 - few handlers hand over
 
@@ -261,7 +261,7 @@ class Run:
                 only be rejected.
 
         Raises:
-            InvalidHandOver: the question is empty or too long, or a value is out of range.
+            InvalidArgument: the question is empty or too long, or a value is out of range.
         """
         from duetime.model.hand_over import Approval, HandedOver  # noqa: PLC0415 - few handlers hand over
 
@@ -277,7 +277,7 @@ class Run:
             note: such as ``"12,000 of 30,000"``, at most 200 characters.
 
         Raises:
-            InvalidHandOver: the share or the note is none of these.
+            InvalidArgument: the share or the note is none of these.
         """
         from duetime.model.hand_over import Progress  # noqa: PLC0415 - few handlers report
 
@@ -297,8 +297,17 @@ _KINDS = ("Put", "Update", "Delete", "ConditionCheck")
 def _checked(entries: Iterable[Any]) -> Sequence[Entry]:
     given = tuple(entries)
     if len(given) > MOST_ENTRIES:
-        raise InvalidCommit(f"{len(given)} entries; beside the settle there is room for {MOST_ENTRIES}")
+        raise InvalidArgument(
+            f"cannot commit {len(given)} entries; beside the settle there is room for {MOST_ENTRIES}"
+        )
     for index, entry in enumerate(given):
         if not isinstance(entry, Mapping) or len(entry) != 1 or not {*entry} <= {*_KINDS}:
-            raise InvalidCommit(f"entry {index} is {entry!r}; it must be one of {', '.join(_KINDS)}")
+            problem = f"entry {index} is {truncate(repr(entry))}; it must be one of {', '.join(_KINDS)}"
+            raise InvalidArgument(f"cannot commit: {problem}", field="entries")
     return given
+
+
+def already_committed(action_id: str) -> StateConflict:
+    """Return the error of a second commit of one run; it wrote nothing."""
+    what = f"the run of {action_id} has committed"
+    return StateConflict(what, "commit all that belongs together at once", code="already-committed")

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Self, TypedDict
 
 from duetime import ids, instant
-from duetime.errors import InvalidSelection, truncate
+from duetime.errors import InvalidArgument, truncate
 from duetime.instant import When
 from duetime.model.action import Action, Status
 from duetime.model.content_filter import PayloadField, checked_error, checked_fields, has_error
@@ -77,13 +77,12 @@ class Selection:
         """Check a caller's filters; a filter that is None is ignored.
 
         Raises:
-            InvalidSelection: there is no such filter, or no action can meet them.
-            InvalidIdentifier: the correlation id or the job's name is malformed.
-            InvalidTime: a bound is naive, or lies outside the years 1970 to 2199.
+            InvalidArgument: there is no such filter, or no action can meet them; or the correlation id or the
+                job's name is malformed; or a bound is naive, or lies outside the years 1970 to 2199.
         """
         if unknown := filters.keys() - Filters.__annotations__.keys():
             known = ", ".join(Filters.__annotations__)
-            raise InvalidSelection(f"there is no filter {truncate(min(unknown), 40)!r}; there are {known}")
+            raise InvalidArgument(f"there is no filter {truncate(min(unknown), 40)!r}; there are {known}")
         job, correlation_id = filters.get("job"), filters.get("correlation_id")
         bounds: dict[str, When] = {name: when for name in _BOUNDS if (when := filters.get(name)) is not None}  # type: ignore[misc]
         statuses, retrying = _statuses(filters.get("status"))
@@ -104,14 +103,14 @@ class Selection:
         for after, until in _SPANS:
             start, end = getattr(self, after), getattr(self, until)
             if start is not None and end is not None and start >= end:
-                raise InvalidSelection(f"{after} must lie before {until}")
+                raise InvalidArgument(f"{after} must lie before {until}")
 
         if self.runs and not self.has_runs:
-            raise InvalidSelection(
+            raise InvalidArgument(
                 "runs of jobs are found by job, by id, or among failed actions; name one of them"
             )
         if self.runs is False and self.job is not None:
-            raise InvalidSelection("job means runs of this job; leave out runs, or the job")
+            raise InvalidArgument("job means runs of this job; leave out runs, or the job")
 
     @property
     def is_failed_only(self) -> bool:
@@ -179,8 +178,8 @@ class RunSelection:
         """Check a caller's filters; a filter that is None is ignored.
 
         Raises:
-            InvalidSelection: there is no such status, or the range ends before it begins.
-            InvalidTime: a bound is naive, or lies outside the years 1970 to 2199.
+            InvalidArgument: there is no such status, or the range ends before it begins; or a bound is naive,
+                or lies outside the years 1970 to 2199.
         """
         statuses, retrying = _statuses(status)
         return cls(
@@ -193,7 +192,7 @@ class RunSelection:
     def __post_init__(self) -> None:
         start, end = self.nominal_after, self.nominal_until
         if start is not None and end is not None and start >= end:
-            raise InvalidSelection("nominal_until must lie after nominal_after", field="nominal_until")
+            raise InvalidArgument("nominal_until must lie after nominal_after", field="nominal_until")
 
     def admits(self, row: Action) -> bool:
         """Return whether a run meets all filters."""
@@ -209,10 +208,10 @@ def check_limit(limit: object, most: int = LARGEST_PAGE) -> None:
     """Reject a page size out of range.
 
     Raises:
-        InvalidSelection: `limit` is not an integer from 1 to `most`.
+        InvalidArgument: `limit` is not an integer from 1 to `most`.
     """
     if not isinstance(limit, int) or not 1 <= limit <= most:
-        raise InvalidSelection(f"limit is {limit!r}; allowed is 1 to {most}")
+        raise InvalidArgument(f"limit is {limit!r}; allowed is 1 to {most}")
 
 
 _FAILED = frozenset({Status.FAILED})
@@ -227,7 +226,7 @@ def _lies(at: datetime, after: datetime | None, until: datetime | None) -> bool:
 
 def _checked_runs(value: object) -> bool | None:
     if value is not None and not isinstance(value, bool):
-        raise InvalidSelection(f"runs is {truncate(value, 40)!r}; use true or false, or leave it out")
+        raise InvalidArgument(f"runs is {truncate(value, 40)!r}; use true or false, or leave it out")
     return value
 
 
@@ -235,15 +234,15 @@ def _checked_ids(value: Collection[str] | None) -> tuple[ids.ActionId, ...]:
     """Return the distinct ids in order.
 
     Raises:
-        InvalidSelection: it is no list of 1 to `MOST_IDS` ids.
+        InvalidArgument: it is no list of 1 to `MOST_IDS` ids.
     """
     if value is None:
         return ()
     if isinstance(value, str) or not 1 <= len(value) <= MOST_IDS:
         given = f"the text {truncate(value, 60)!r}" if isinstance(value, str) else f"a list of {len(value)}"
-        raise InvalidSelection(f"ids is {given}; use a list of 1 to {MOST_IDS} ids")
+        raise InvalidArgument(f"ids is {given}; use a list of 1 to {MOST_IDS} ids")
     if strange := [one for one in value if not ids.is_action_id(one)]:
-        raise InvalidSelection(
+        raise InvalidArgument(
             f"ids has {truncate(strange[0], 60)!r}, which is no action's id; copy ids from a list of actions"
         )
     return tuple(ids.ActionId(one) for one in sorted(set(value)))
@@ -252,7 +251,7 @@ def _checked_ids(value: Collection[str] | None) -> tuple[ids.ActionId, ...]:
 def _type_name(value: str | type[Payload] | None) -> str | None:
     name: object = getattr(value, "type_name", value)
     if name is not None and not (isinstance(name, str) and name):
-        raise InvalidSelection(
+        raise InvalidArgument(
             f"type {truncate(value, 60)!r} is not a payload type; use a payload's class, or its type's name"
         )
     return name
@@ -266,9 +265,9 @@ def _statuses(value: Status | str | Collection[Status | str] | None) -> tuple[fr
         names = frozenset([value] if isinstance(value, str) else value)
         found = frozenset(Status(name) for name in names - {RETRYING})
     except (ValueError, TypeError):
-        raise InvalidSelection(
+        raise InvalidArgument(
             f"status {truncate(value, 60)!r} is unknown; there are {', '.join(Status)}, {RETRYING}"
         ) from None
     if not names:
-        raise InvalidSelection("status is empty; leave it out for all of them")
+        raise InvalidArgument("status is empty; leave it out for all of them")
     return found, RETRYING in names

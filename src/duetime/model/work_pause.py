@@ -23,7 +23,7 @@ from hashlib import sha256
 from typing import Self
 
 from duetime import ids
-from duetime.errors import InvalidTime
+from duetime.errors import InvalidArgument
 from duetime.ids import SYSTEM_TENANT, ActionId, TenantId
 from duetime.instant import LATEST, text
 from duetime.model.action import Action
@@ -313,11 +313,11 @@ def check_end(until: datetime | None, *, is_required: bool) -> None:
     """Check that a pause ends by itself if the deployment requires that.
 
     Raises:
-        InvalidTime: it has no end.
+        InvalidArgument: it has no end.
     """
     if until is None and is_required:
         problem = "is no end; this deployment (pause_needs_end) requires the instant at which the pause ends"
-        raise InvalidTime(None, problem, field="until")
+        raise InvalidArgument(problem, value=None, field="until")
 
 
 def pause_of_tenant(pauses: Iterable[WorkPause], tenant_id: TenantId, now: datetime) -> WorkPause | None:

@@ -23,7 +23,8 @@ from typing import Any
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.model.notification import DigestWindow, Notification, UnreadableEvent, of_event, requested_in
+from duetime.errors import UnreadableMessage
+from duetime.model.notification import DigestWindow, Notification, of_event, requested_in
 from duetime.notifications.deliver import Deliver, MailRenderer, do_all, log_fields
 from duetime.ports.deliveries import DigestPosition
 from duetime.ports.notifications import NotificationPorts
@@ -51,7 +52,7 @@ class Notify:
         """Handle it; it may be deleted when this returns.
 
         Raises:
-            UnreadableEvent: the message has another origin.
+            UnreadableMessage: the message has another origin.
             BackendUnavailable: it must come again.
             BackendMisconfigured: it must come again after the deployment is fixed.
         """
@@ -65,7 +66,7 @@ class Notify:
         """Return the notifications of an event; other deployments on the bus handle their own events."""
         detail = content.get("detail")
         if not isinstance(detail, Mapping):
-            raise UnreadableEvent(TypeError("it has no detail"))
+            raise UnreadableMessage(TypeError("it has no detail"))
         if detail.get("deployment", self._settings.prefix) != self._settings.prefix:
             return []
         return list(of_event(detail))

@@ -164,7 +164,7 @@ class IdempotencyKeys(Keyed):
         """Return the action that has the key of `action`, as `put_once` does; None if the key is available.
 
         Raises:
-            IdempotencyConflict: as for `put_once`.
+            KeyConflict: as for `put_once`.
         """
         return self._first(action, self._held(action), terms)
 

@@ -161,7 +161,7 @@ class ActionStore(Protocol):
         response.
 
         Raises:
-            IdempotencyConflict: the key is not free, and its action has another type or payload. Nothing was
+            KeyConflict: the key is not free, and its action has another type or payload. Nothing was
             added.
         """
 
@@ -171,7 +171,7 @@ class ActionStore(Protocol):
         Another writer may take a free key at once.
 
         Raises:
-            IdempotencyConflict: as for `put_once`.
+            KeyConflict: as for `put_once`.
         """
 
     def find_debounced(self, tenant_id: TenantId, key: str) -> DebounceHolder | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias,
 
 from duetime import instant
 from duetime.clock import PAUSES, Clock
-from duetime.errors import BackendUnavailable, DuetimeError, InvalidTime, UnreadableRow
+from duetime.errors import BackendUnavailable, DuetimeError, InvalidArgument, UnreadableRow
 
 if TYPE_CHECKING:
     from duetime.model.action import Action
@@ -57,7 +57,7 @@ EPOCH = Form("N", lambda at: str(int(at.timestamp())), lambda text: datetime.fro
 def _as_written(text: str) -> datetime:
     at = instant.parse(text)
     if instant.text(at) != text or not instant.EARLIEST <= at <= instant.LATEST:
-        raise InvalidTime(text, "is no instant that duetime writes")
+        raise InvalidArgument("is no instant that duetime writes", value=text)
     return at
 
 

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from duetime.errors import DuetimeError
+from duetime.errors import OperationFailed
 
 PROGRAM = ("-m", "duetime.rehearsal.corrections")
 ACCOUNT, REGION = "000000000000", "us-east-1"
@@ -20,18 +20,12 @@ _STARTS_WITHIN, _LOOK_EVERY = 60, 0.2
 """Seconds."""
 
 
-class NotStarted(DuetimeError, RuntimeError):
-    """The emulator did not start; the message has the end of its log."""
-
-    code = "emulator-not-started"
-
-
 @contextlib.contextmanager
 def running(directory: Path, port: int = 0) -> Iterator[str]:
     """Yield the endpoint of an empty emulator, with its log and its functions' code in `directory`.
 
     Raises:
-        NotStarted: the port is taken, or the emulator ended.
+        OperationFailed: the port is taken, or the emulator ended.
     """
     port = free_port(port)
     with serving(PROGRAM, port, env=_environment(port, directory), log=directory / LOG) as endpoint:
@@ -57,7 +51,7 @@ def serving(words: Sequence[str], port: int, *, env: Mapping[str, str], log: Pat
     """Run a Python program with these words, and yield the endpoint at which it responds.
 
     Raises:
-        NotStarted: it ended, or did not respond in time.
+        OperationFailed: it ended, or did not respond in time.
     """
     with log.open("wb") as output:
         server = subprocess.Popen(  # noqa: S603 - its words are constants
@@ -74,14 +68,16 @@ def free_port(port: int = 0) -> int:
     """Return this port, or any free one for 0.
 
     Raises:
-        NotStarted: another program has the port.
+        OperationFailed: another program has the port.
     """
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
-            raise NotStarted(f"port {port} cannot be used ({error.strerror}): choose another, or 0") from None
+            raise OperationFailed(
+                f"port {port} cannot be used ({error.strerror}): choose another, or 0"
+            ) from None
         return int(probe.getsockname()[1])
 
 
@@ -116,8 +112,8 @@ def _wait_until_it_responds(server: subprocess.Popen[bytes], port: int, log: Pat
     pause = threading.Event()
     for _ in range(int(_STARTS_WITHIN / _LOOK_EVERY)):
         if server.poll() is not None:
-            raise NotStarted(f"the emulator ended: {log.read_text()[-2_000:]}")
+            raise OperationFailed(f"the emulator ended: {log.read_text()[-2_000:]}")
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         pause.wait(_LOOK_EVERY)
-    raise NotStarted(f"the emulator did not respond within {_STARTS_WITHIN} s; its log is {log}")
+    raise OperationFailed(f"the emulator did not respond within {_STARTS_WITHIN} s; its log is {log}")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duetime.aws.emulated_users import IamUser, PoolUsers
-from duetime.errors import DuetimeError
+from duetime.errors import OperationFailed
 from duetime.rehearsal import SILENT_NODE
 from duetime.rehearsal.emulator import ACCOUNT, REGION, environment_of
 
@@ -32,12 +32,6 @@ SIGNER = "rehearsal"
 
 _OWN_CREDENTIALS = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN")
 _TABLES = {"DUETIME_ACTIONS_TABLE": "ActionsTable", "DUETIME_JOBS_TABLE": "JobsTable"}
-
-
-class RehearsalFailed(DuetimeError, RuntimeError):
-    """The app was not deployed; CDK's own output names the cause, if CDK ran."""
-
-    code = "rehearsal-failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +69,10 @@ class CdkApp:
         """Bootstrap the emulator, and deploy the app; files are written to `working`.
 
         Raises:
-            RehearsalFailed: CDK is missing or failed, or the app has no scheduler.
+            OperationFailed: CDK is missing or failed, or the app has no scheduler.
         """
         if self.command is None and not (self.directory / "cdk.json").is_file():
-            raise RehearsalFailed(
+            raise OperationFailed(
                 f"{self.directory} has no cdk.json: change to the directory of the CDK app,"
                 ' or name its command: --cdk-app "python app.py"'
             )
@@ -112,7 +106,7 @@ class CdkApp:
             [self._command_line(), *words], cwd=cwd, env=SILENT_NODE | inherited | environment, check=False
         )
         if done.returncode:
-            raise RehearsalFailed(
+            raise OperationFailed(
                 f"`cdk {words[0]}` failed with status {done.returncode}; see its output above"
             )
 
@@ -120,11 +114,11 @@ class CdkApp:
         """Return CDK's command line: of the app or a directory above it, or else on the path."""
         found = self._installed() or shutil.which("cdk")
         if found is None:
-            raise RehearsalFailed(
+            raise OperationFailed(
                 f"CDK's command line is missing: run `npm install aws-cdk@2` in {self.directory}"
             )
         if shutil.which("node") is None:
-            raise RehearsalFailed(
+            raise OperationFailed(
                 f"Node is missing, which runs {found}: install Node 22 or later, with `node` on the PATH"
             )
         return found
@@ -141,7 +135,7 @@ def _of_scheduler(stacks: Mapping[str, Mapping[str, str]]) -> Mapping[str, str]:
     for outputs in stacks.values():
         if "ActionsTable" in outputs:
             return outputs
-    raise RehearsalFailed(
+    raise OperationFailed(
         f"none of the deployed stacks ({', '.join(stacks) or 'none'}) has the construct duetime.cdk.Duetime"
     )
 

@@ -13,11 +13,11 @@ from duetime.aws.backends import AwsBackends
 from duetime.aws.function_logs import LoggedTransition, logged_transitions
 from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.restored_rows import RestoredRows, is_held
-from duetime.aws.restored_tables import RestoredTable, UnfitTable
+from duetime.aws.restored_tables import RestoredTable
 from duetime.aws.tables import JOBS, actions_shape
 from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock
-from duetime.errors import BackendMisconfigured, UnreadableRow, truncate
+from duetime.errors import BackendMisconfigured, OperationFailed, UnreadableRow, truncate
 from duetime.ids import TenantId
 from duetime.jobs.maintain import refs_until
 from duetime.model.action import Action, ActionRef
@@ -253,7 +253,7 @@ def find_tables(
     """Return which tables were restored, from DynamoDB's own record of the restore.
 
     Raises:
-        UnfitTable: a table cannot be adopted, or its restore point is unknown.
+        OperationFailed: a table cannot be adopted, or its restore point is unknown.
     """
     shapes = {
         "actions": (actions, settings.made.actions_table, actions_shape(due_order=settings.due_order)),
@@ -267,7 +267,7 @@ def find_tables(
         table.check()
         source = table.source()
         if (point := restored_to or (source and source.restored_to)) is None:
-            raise UnfitTable(
+            raise OperationFailed(
                 f"DynamoDB has no record of a restore of the table {name}; add --restored-to with the time of"
                 " its rows, such as 2027-06-01T09:00:00Z"
             )
@@ -288,6 +288,6 @@ def find_tables(
 def _exists(table: RestoredTable) -> bool:
     try:
         table.check()
-    except (UnfitTable, BackendMisconfigured):
+    except (OperationFailed, BackendMisconfigured):
         return False
     return True

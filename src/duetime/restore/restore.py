@@ -11,11 +11,11 @@ from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
 from duetime.aws.deployed import DeployedTables
 from duetime.aws.restored_rows import free_lock, is_held
-from duetime.aws.restored_tables import RestoredTable, UnfitTable
+from duetime.aws.restored_tables import RestoredTable
 from duetime.aws.tables import FORMAT, JOBS, actions_shape
 from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock
-from duetime.errors import DuetimeError, truncate
+from duetime.errors import OperationFailed, truncate
 from duetime.ids import ActionId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.maintain import changed
@@ -125,18 +125,6 @@ _BATCH = 100
 _REPAIR_TIME = timedelta(minutes=10)
 
 
-class SwitchIsOn(DuetimeError, RuntimeError):
-    """The deployment runs actions, so restored rows would run before they are judged."""
-
-    code = "switch-is-on"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "the global switch is on, so restored rows would run at once; nothing was changed. Deploy with"
-            " `-c duetime:enabled=false`, wait until running handlers have ended, and repeat this command"
-        )
-
-
 class Restore:
     """One restore.
 
@@ -149,7 +137,7 @@ class Restore:
         reads_logs: whether logs are read as evidence.
 
     Raises:
-        UnfitTable: a table cannot be adopted, or is not named.
+        OperationFailed: a table cannot be adopted, or is not named.
     """
 
     def __init__(
@@ -163,7 +151,7 @@ class Restore:
         reads_logs: bool = True,
     ) -> None:
         if not actions and not jobs:
-            raise UnfitTable("no table is named; name the restored ones with --actions, --jobs, or both")
+            raise OperationFailed("no table is named; name the restored ones with --actions, --jobs, or both")
         self._tables = find_tables(deployed, clock, actions=actions, jobs=jobs, restored_to=restored_to)
         self._settings = deployed.with_made(
             actions_table=actions or deployed.made.actions_table,
@@ -185,11 +173,15 @@ class Restore:
         Rows are held before the stream exists, so nothing publishes or wakes them. A repeat is safe.
 
         Raises:
-            SwitchIsOn: the deployment is not switched off; nothing was changed.
+            OperationFailed: the deployment is not switched off; nothing was changed.
             BackendUnavailable: not all was done; repeat it.
         """
         if self._settings.enabled:
-            raise SwitchIsOn
+            raise OperationFailed(
+                "the global switch is on, so restored rows would run at once; nothing was changed. First"
+                " deploy with `-c duetime:enabled=false`, wait until running handlers have ended, and repeat"
+                " this command"
+            )
         found = self._gather()
         account = self._account(found)
         doubtful = [self._hold(row) for row in account.doubtful]
@@ -213,7 +205,7 @@ class Restore:
     def _check_format(self) -> None:
         found = DeployedTables(clients.dynamodb(), self._settings.made.jobs_table).format()
         if found not in {FORMAT, None} or (found is None and self._tables.jobs):
-            raise UnfitTable(
+            raise OperationFailed(
                 f"the table {self._settings.made.jobs_table} has the format {found}; allowed is {FORMAT}."
                 " Name a jobs table of duetime, and use the version of duetime that wrote it"
             )

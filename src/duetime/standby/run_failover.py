@@ -115,7 +115,7 @@ class RunFailover:
         """Switch, then make jobs' schedules, timers and messages from the rows. A repeat goes on.
 
         Raises:
-            AlreadyActive: the target is active; nothing was changed.
+            OperationFailed: the target is active; nothing was changed.
             BackendUnavailable: not all was done; repeat it.
             BackendMisconfigured: another region goes on; the target has not become active.
         """

@@ -92,8 +92,8 @@ CallsOf = Callable[[TargetGrant], ExecutionCalls]
 """Returns the calls of a grant's service."""
 
 
-class ExecutionFailed(Exception):
-    """An execution had ended without success when a repeated run looked for it."""
+class TargetFailed(Exception):
+    """An invoked function raised, or an execution had ended without success; another attempt may succeed."""
 
 
 def run_execution(payload: Any, grant: TargetGrant, run: Run, calls: ExecutionCalls) -> HandedOver | None:
@@ -102,7 +102,7 @@ def run_execution(payload: Any, grant: TargetGrant, run: Run, calls: ExecutionCa
     The attempt before may have ended without an event that arrived, or may have passed its time-out.
 
     Raises:
-        ExecutionFailed: the execution of this attempt has failed already.
+        TargetFailed: the execution of this attempt has failed already.
     """
     if run.attempt > 1:
         before = execution_name(run.id, run.attempt - 1)
@@ -117,7 +117,7 @@ def run_execution(payload: Any, grant: TargetGrant, run: Run, calls: ExecutionCa
         if status == ExecutionStatus.SUCCEEDED:
             return None
         if status is not None and status != ExecutionStatus.RUNNING:
-            raise ExecutionFailed(f"the execution {name} {status}")
+            raise TargetFailed(f"the execution {name} {status}")
     calls.start(grant.arn, payload, ExecutionStart(name=name, action_id=run.id, tenant_id=run.tenant_id))
     return run.hand_over(timeout=payload.timeout)
 

@@ -14,7 +14,7 @@ from duetime.ids import TARGET_WORKER
 from duetime.model.event_chain import DEPTH_FIELD
 from duetime.model.run import Run
 from duetime.retry import Fatal, RetryPolicy, exponential
-from duetime.targets.executions import calls_of, run_execution
+from duetime.targets.executions import TargetFailed, calls_of, run_execution
 from duetime.targets.grants import Grant, Grants
 from duetime.targets.payloads import (
     ACTION_ATTRIBUTE,
@@ -45,10 +45,6 @@ _RETRIES: Mapping[type[Target], RetryPolicy] = {
 }
 _TIMEOUT = timedelta(minutes=1)
 _TIMEOUTS: Mapping[type[Target], timedelta] = {LambdaInvocation: timedelta(minutes=5)}
-
-
-class FunctionFailed(Exception):
-    """An invoked function raised."""
 
 
 def with_targets(app: App, targets: Iterable[Grant | str]) -> App:
@@ -127,7 +123,7 @@ def _send(payload: Target, grant: Any, run: Run, post: HttpPost) -> None:
         case LambdaInvocation():
             error = _aws().invoke(grant.arn, payload.payload, wait=payload.wait)
             if error is not None:
-                raise FunctionFailed(error)
+                raise TargetFailed(error)
         case DurableCallback():
             is_repeated = run.fence > 1  # an earlier run may have ended it, and had no response
             if not _aws().end_callback(payload.callback_id, payload.result) and not is_repeated:

@@ -14,11 +14,10 @@ from typing import Any
 
 from duetime import ids
 from duetime.actions.hand_overs import HandOvers
-from duetime.errors import InvalidIdentifier, InvalidPayload, truncate
+from duetime.errors import HandOverEnded, InvalidArgument, InvalidPayload, NotFound, truncate
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT, ActionId, TenantId
 from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.hand_over import HandOverEnded, InvalidHandOver, InvalidToken
 from duetime.model.hand_over_token import token_of
 from duetime.ports.backends import Backends
 from duetime.retry import Fatal
@@ -101,7 +100,7 @@ class ExecutionEnd:
             return None
         try:
             owner = SYSTEM_TENANT if tenant == SYSTEM_TENANT else ids.tenant(str(tenant))
-        except InvalidIdentifier:
+        except InvalidArgument:
             return None
         return ActionRef(owner, ActionId(action))
 
@@ -152,13 +151,13 @@ class StatusEvents:
                 retry = end.status is ExecutionStatus.FAILED
                 reason = f"the execution {end.status.value}: {end.message}".removesuffix(": ")
                 self._hand_overs.fail(token, reason, retry)
-        except (HandOverEnded, InvalidToken) as ended:
+        except (HandOverEnded, NotFound) as ended:
             log.info("event changes nothing", extra={"action": row.id, "reason": truncate(ended)})
 
     def _complete(self, token: str, result: Any) -> None:
         try:
             self._hand_overs.complete(token, result)
-        except InvalidHandOver:  # too large to store
+        except InvalidArgument:  # too large to store
             self._hand_overs.complete(token)
 
     def _started(self, row: Action, end: ExecutionEnd) -> bool:

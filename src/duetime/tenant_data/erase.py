@@ -150,7 +150,7 @@ class Erase:
         wait: how long to wait for running actions.
 
     Raises:
-        InvalidIdentifier: the tenant's name is invalid, or the system's.
+        InvalidArgument: the tenant's name is invalid, or the system's.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ from duetime.aws.backends import AwsBackends
 from duetime.aws.item_kinds import kind_of
 from duetime.aws.tenant_items import TenantItems, TenantPauses, as_json
 from duetime.clock import Clock
-from duetime.errors import DuetimeError
+from duetime.errors import OperationFailed
 from duetime.ids import new_action_id, tenant
 from duetime.model.audit import AuditEntry
 from duetime.settings import Settings
@@ -36,12 +36,6 @@ _LEFT = (
     "what is written during the export may be missing: pause the callers for an exact copy",
     "logs, metrics, backups, and events that were already sent",
 )
-
-
-class UnfitDirectory(DuetimeError, ValueError):
-    """The directory of an export cannot be used."""
-
-    code = "unfit-directory"
 
 
 @dataclass(kw_only=True)
@@ -75,7 +69,7 @@ class Export:
         by: the operator, for the audit entry.
 
     Raises:
-        InvalidIdentifier: the tenant's name is invalid, or the system's.
+        InvalidArgument: the tenant's name is invalid, or the system's.
     """
 
     def __init__(self, settings: Settings, clock: Clock, tenant_id: str, directory: Path, *, by: str) -> None:
@@ -97,7 +91,7 @@ class Export:
             note: receives a line at each page.
 
         Raises:
-            UnfitDirectory: it has other files, or the export of another tenant, or a finished one.
+            OperationFailed: it has other files, or the export of another tenant, or a finished one.
             BackendUnavailable: not all was exported; repeat it.
         """
         state, is_resumed = self._begin()
@@ -129,7 +123,7 @@ class Export:
         path = self._directory / STATE_FILE
         if not path.exists():
             if any(self._directory.iterdir()):
-                raise UnfitDirectory(f"{self._directory} has other files; name an empty or a new directory")
+                raise OperationFailed(f"{self._directory} has other files; name an empty or a new directory")
             now = self._clock.now()
             state = ExportState(
                 tenant_id=self._tenant_id, started_at=instant.text(now), entry_id=new_action_id(now)
@@ -139,7 +133,7 @@ class Export:
         state = ExportState.from_json(path.read_text())
         if state.tenant_id != self._tenant_id or state.ended_at:
             kind = "a finished" if state.ended_at else "an unfinished"
-            raise UnfitDirectory(
+            raise OperationFailed(
                 f"{self._directory} has {kind} export of the tenant {state.tenant_id}; name a new directory"
             )
         for file in self._directory.glob("*.jsonl"):  # lines after the last saved position

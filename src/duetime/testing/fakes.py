@@ -10,12 +10,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from duetime.declare.batch import Batch, BatchItem
-from duetime.errors import AlreadyCommitted
 from duetime.ids import ActionId, JobName, TenantId, event_run_id, manual_run_id, new_action_id, occurrence_id
 from duetime.model.action import Trigger
 from duetime.model.checkpoint import Checkpoint, checkpoint_text
 from duetime.model.hand_over import Progress
-from duetime.model.run import Entry, Run
+from duetime.model.run import Entry, Run, already_committed
 from duetime.payload import Payload
 from duetime.ports.row_store import OnCommit
 from duetime.testing.turned_clock import TurnedClock
@@ -106,7 +105,7 @@ class _Recorder:
 
     def __call__(self, entries: Sequence[Entry]) -> None:
         if self.entries is not None:
-            raise AlreadyCommitted(self._action_id)
+            raise already_committed(self._action_id)
         if self._on_commit is not None and entries:
             self._on_commit(entries)
         self.entries = entries

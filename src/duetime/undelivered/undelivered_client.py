@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from duetime.errors import InvalidCursor, UndeliveredNotFound
+from duetime.errors import InvalidCursor, NotFound
 from duetime.model.selection import LARGEST_PAGE, check_limit
 from duetime.model.undelivered import Undelivered, UndeliveredKind, is_undelivered_id, request_for
 from duetime.ports.undelivered import UndeliveredPage, UndeliveredPorts
@@ -40,11 +40,11 @@ class UndeliveredClient:
         """Return an undelivered input.
 
         Raises:
-            UndeliveredNotFound: no such input is stored.
+            NotFound: no such input is stored.
         """
         thing = self._store.get(undelivered_id) if is_undelivered_id(undelivered_id) else None
         if thing is None:
-            raise UndeliveredNotFound(undelivered_id)
+            raise NotFound("undelivered input", undelivered_id)
         return thing
 
     def redrive(self, undelivered_id: str) -> Undelivered:
@@ -56,7 +56,7 @@ class UndeliveredClient:
             The input before the redrive.
 
         Raises:
-            UndeliveredNotFound: no such input is stored.
+            NotFound: no such input is stored.
             BackendUnavailable: it is unknown whether the request arrived; call again.
         """
         thing = self.get(undelivered_id)

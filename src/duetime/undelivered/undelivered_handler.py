@@ -27,7 +27,7 @@ from typing import Any
 
 from duetime import ids, instant
 from duetime.clock import Clock
-from duetime.errors import DuetimeError, InvalidTime, UnreadableRow, truncate
+from duetime.errors import InvalidArgument, OperationFailed, UnreadableRow, truncate
 from duetime.events.publish import EventSelection
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.change import Change
@@ -55,15 +55,6 @@ from duetime.wakeups.due_messages import message_of, send_wake
 
 Dispatch = Callable[[Mapping[str, Any]], object]
 """Dispatches the JSON of a wake or an event, as the dispatch function does."""
-
-
-class BodyWasTruncated(DuetimeError, ValueError):
-    """Only the beginning of the input was stored, and a part of it must not be repeated."""
-
-    code = "body-was-cut"
-
-    def __init__(self) -> None:
-        super().__init__("the input was too long to be stored completely, so it cannot be redriven")
 
 
 class Redrive:
@@ -146,7 +137,7 @@ def log_fields(thing: Undelivered) -> dict[str, object]:
 
 def _complete_body(thing: Undelivered) -> str:
     if thing.is_cut:
-        raise BodyWasTruncated
+        raise OperationFailed("the input was too long to be stored completely, so it cannot be redriven")
     return thing.body
 
 
@@ -345,7 +336,7 @@ def _id_of_input(given: FailedInput, kind: UndeliveredKind) -> UndeliveredId:
     event = given.content.get("event")
     try:
         at, name = instant.parse(event["time"]), str(event["id"])  # type: ignore[index]
-    except (LookupError, TypeError, InvalidTime, OverflowError):
+    except (LookupError, TypeError, InvalidArgument, OverflowError):
         return undelivered_id(given.at, kind, given.number)
     target = {name: value for name, value in given.content.items() if name != "event"}
     return undelivered_id(at, kind, json.dumps(target, sort_keys=True), name)

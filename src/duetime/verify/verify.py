@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from duetime import instant
 from duetime._english import counted
 from duetime.clock import Clock
-from duetime.errors import DuetimeError
+from duetime.errors import DuetimeError, OperationFailed
 from duetime.model.built_in import PROBE
 from duetime.settings import SHORTEST_KEY_TTL
 from duetime.verify.lab import FINAL, Api, Json, Lab
@@ -268,12 +268,6 @@ def _nothing(_line: str) -> None:
     """Report nothing."""
 
 
-class NotVerifiable(DuetimeError, RuntimeError):
-    """Nothing can be verified; the message names the reason and the remedy."""
-
-    code = "not-verifiable"
-
-
 class Verification(NamedTuple):
     """The results, and what was measured."""
 
@@ -308,7 +302,7 @@ class Verify:
         """Run all checks, then those of `further`.
 
         Raises:
-            NotVerifiable: the caller lacks a permission, the switch is off, or there is no worker.
+            OperationFailed: the caller lacks a permission, the switch is off, or there is no worker.
             DuetimeError: the API does not respond.
         """
         health = self._checked_health()
@@ -337,14 +331,14 @@ class Verify:
         needed = _NEEDED | (_NEEDED_TO_NOTIFY if self._options.notify else frozenset())
         lacks = needed - {*self._lab.api.ask("GET", "me")["permissions"]}
         if lacks:
-            raise NotVerifiable(
+            raise OperationFailed(
                 f"the caller lacks {', '.join(sorted(lacks))}: use a role that has them, such as admins"
             )
         health = self._lab.health()
         if not health["enabled"]:
-            raise NotVerifiable("the global switch is off: set enabled=true, deploy, and verify again")
+            raise OperationFailed("the global switch is off: set enabled=true, deploy, and verify again")
         if not health.get("probes"):
-            raise NotVerifiable(
+            raise OperationFailed(
                 "no worker has published its probe: deploy again with this version of duetime"
             )
         return health

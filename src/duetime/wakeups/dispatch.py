@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from duetime import ids, instant
-from duetime.errors import InvalidIdentifier, InvalidTime, PayloadTooLarge, truncate
+from duetime.errors import InvalidArgument, too_large, truncate
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.jobs.desired_wakes import is_owner
 from duetime.jobs.plan import Plan
@@ -79,8 +79,8 @@ class DispatchJobs:
             a run that was refused for its depth caused the event.
 
         Raises:
-            PayloadTooLarge: the event's detail does not fit one DynamoDB item.
-            InvalidTime: the event has no time.
+            InvalidPayload: the event's detail does not fit one DynamoDB item.
+            InvalidArgument: the event has no time.
             BackendUnavailable: it is unknown whether it was scheduled; the event may be repeated.
         """
         job = self._jobs.get(ref)
@@ -131,9 +131,9 @@ class DispatchJobs:
         written = json.dumps(event.get("detail") or {}, separators=(",", ":"))
         size = len(written.encode())
         if size > PAYLOAD_LIMIT:
-            raise PayloadTooLarge(job.definition.type, size, PAYLOAD_LIMIT)
+            raise too_large(job.definition.type, size, PAYLOAD_LIMIT)
         if "time" not in event:
-            raise InvalidTime(None, "is no time; an event of EventBridge has one")
+            raise InvalidArgument("is no time; an event of EventBridge has one", value=None)
         happened_at = instant.parse(event["time"])
         action_id = ids.event_run_id(job.name, happened_at, _id_of(event))
         return Action(
@@ -176,7 +176,7 @@ def _tenant_of(job: Job, cadence: str, event: Event) -> tuple[TenantId, str | No
         return job.ref.tenant_id, None
     try:
         return ids.tenant(trigger.tenant_of(event)), None
-    except InvalidIdentifier as error:
+    except InvalidArgument as error:
         refusal = f"the event names no tenant at {trigger.tenant}: {error.problem}"
         return job.ref.tenant_id, truncate(refusal) if trigger.no_tenant == "refuse" else None
 

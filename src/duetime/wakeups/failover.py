@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.errors import BackendUnavailable, DuetimeError
+from duetime.errors import BackendUnavailable, DuetimeError, OperationFailed
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.maintain import changed, refs_until
 from duetime.jobs.missing_times import times_without_rows
@@ -38,18 +38,6 @@ REWIND = timedelta(minutes=15)
 
 _PAGE = 100
 _SECOND = timedelta(seconds=1)
-
-
-class AlreadyActive(DuetimeError, RuntimeError):
-    """The target of a failover is active already."""
-
-    code = "already-active"
-
-    def __init__(self, region: str, epoch: int) -> None:
-        super().__init__(
-            f"{region} is active already, at epoch {epoch}; nothing was changed. To make its jobs, timers and"
-            " messages from the rows again, add --reconcile"
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +81,7 @@ class Switch:
         """Move the epoch, so that no region claims; a failover to `target` that is under way goes on.
 
         Raises:
-            AlreadyActive: the target is active; nothing was changed.
+            OperationFailed: the target is active; nothing was changed.
             BackendUnavailable: another operator moves the epoch, or the item cannot be written.
         """
 
@@ -105,7 +93,10 @@ class Switch:
                 )
                 return first if self._regions.change(None, first) else CHANGED
             if old.region == target:
-                raise AlreadyActive(target, old.epoch)
+                raise OperationFailed(
+                    f"{target} is active already, at epoch {old.epoch}; nothing was changed. To make its"
+                    " jobs, timers and messages from the rows again, add --reconcile"
+                )
             if not old.region and old.target == target:
                 return old
             new = old.fenced(target, at=self._clock.now(), by=self._by)

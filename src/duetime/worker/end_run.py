@@ -9,7 +9,7 @@ from datetime import timedelta
 from enum import Enum
 from functools import partial
 
-from duetime.errors import AlreadyCommitted, BackendUnavailable, DuetimeError, truncate
+from duetime.errors import BackendUnavailable, DuetimeError, truncate
 from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.action import Action, Ending, Status, Trigger
 from duetime.model.attempt_traceback import AttemptTraceback
@@ -18,7 +18,7 @@ from duetime.model.checkpoint import Checkpoint
 from duetime.model.job import JobRef, Overlap, job_ref_of
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.outcome import SUCCEEDED, Outcome, final_instead, of_continue, settlement
-from duetime.model.run import Entry, RunCancelled
+from duetime.model.run import Entry, RunCancelled, already_committed
 from duetime.model.run_stats import ended_run
 from duetime.ports.actions import ActionStore
 from duetime.ports.backends import Backends
@@ -182,7 +182,7 @@ class RunCommit:
         """See `duetime.model.run.Run.commit`."""
         with self._lock:
             if self.stage is CommitStage.COMMITTED:
-                raise AlreadyCommitted(self._held.action.id)
+                raise already_committed(self._held.action.id)
             if self.stage is CommitStage.LOST:
                 raise RunCancelled
             if self._doubt is not None:
@@ -235,7 +235,7 @@ class RunCheckpoints:
             if self._commit.stage is CommitStage.LOST:
                 raise RunCancelled
             if self._commit.stage is not CommitStage.OPEN:
-                raise AlreadyCommitted(self._action.id)
+                raise already_committed(self._action.id)
             self._number += 1
             checkpoint = Checkpoint(text, self._action.fence, self._number)
             held = self._store.checkpoint(self._action, checkpoint)

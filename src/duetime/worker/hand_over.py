@@ -11,17 +11,11 @@ import threading
 from datetime import timedelta
 
 from duetime.clock import Clock
-from duetime.errors import DuetimeError, truncate
+from duetime.errors import DuetimeError, InvalidArgument, truncate
 from duetime.jobs.end_hand_over import EndHandOver
 from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.action import Action
-from duetime.model.hand_over import (
-    LONGEST_WITH_KEY,
-    HandedOver,
-    HandOverTerms,
-    InvalidHandOver,
-    Progress,
-)
+from duetime.model.hand_over import LONGEST_WITH_KEY, HandedOver, HandOverTerms, Progress
 from duetime.ports.actions import ActionStore
 from duetime.ports.backends import Backends
 
@@ -31,11 +25,11 @@ _REPORTED_EVERY = timedelta(seconds=5)
 """How often one run writes its progress."""
 
 
-def problem_of(handed_over: HandedOver, action: Action) -> InvalidHandOver | None:
+def problem_of(handed_over: HandedOver, action: Action) -> InvalidArgument | None:
     """Return why this action cannot be handed over so; None if it can."""
     if action.concurrency_key is None or handed_over.timeout <= LONGEST_WITH_KEY:
         return None
-    return InvalidHandOver(
+    return InvalidArgument(
         f"timeout is {handed_over.timeout}; an action with a concurrency key is handed over for at most"
         f" {LONGEST_WITH_KEY}, since its slot expires",
         field="timeout",
@@ -46,10 +40,10 @@ def refuse_hand_over(returned: object) -> None:
     """Check that a handler of many has handed nothing over.
 
     Raises:
-        InvalidHandOver: it has: one return value cannot say which of its runs.
+        InvalidArgument: it has: one return value cannot say which of its runs.
     """
     if isinstance(returned, HandedOver):
-        raise InvalidHandOver("a handler of many cannot hand over; declare it without many=True")
+        raise InvalidArgument("a handler of many cannot hand over; declare it without many=True")
 
 
 class RunExternalWork:

@@ -27,7 +27,7 @@ from math import ceil
 from duetime import ids
 from duetime.declare.handler import Handler
 from duetime.declare.rate import Rate
-from duetime.errors import InvalidIdentifier, InvalidPayload
+from duetime.errors import InvalidArgument, InvalidPayload
 from duetime.ids import SYSTEM_TENANT
 from duetime.jobs.trusted_reading import KnownLimits
 from duetime.model.action import Action, Status
@@ -122,7 +122,7 @@ class RateTurn:
             return None
         try:
             key = row.rate_key or self._key(row)
-        except (InvalidIdentifier, InvalidPayload) as error:
+        except (InvalidArgument, InvalidPayload) as error:
             cause = type(error.__cause__ or error).__name__  # its text may show a sensitive value
             self.failure = of_error(Fatal(f"its rate key cannot be computed from its payload: {cause}"))
         except WorkerDied:

@@ -27,7 +27,7 @@ from duetime.declare.call_result import RunCoroutine
 from duetime.declare.handler import Handler
 from duetime.declare.handler_set import HandlerSet
 from duetime.declare.invocation import make_run, resolve_handler
-from duetime.errors import InvalidCommit, InvalidPayload, UnknownType
+from duetime.errors import InvalidArgument, InvalidPayload, UnknownType
 from duetime.model.action import Action, Ending
 from duetime.model.built_in import is_probe
 from duetime.model.event_chain import running_at
@@ -285,7 +285,9 @@ class _ItemCommit:
 
     def __call__(self, entries: Sequence[Entry]) -> None:
         if self.batch is not None and self.run is not None and self.batch.failure_of(self.run) is not None:
-            raise InvalidCommit(f"batch.fail has ended the run of {self.run.id}; commit, or fail, a run once")
+            raise InvalidArgument(
+                f"cannot commit: batch.fail has ended the run of {self.run.id}; commit, or fail, a run once"
+            )
         self._commit(entries)
 
 

@@ -6,6 +6,7 @@ its variables. The words are in ``languages/``, one file each; docs/mails.md des
 
 from __future__ import annotations
 
+from duetime.errors import DeclarationError
 from duetime.notifications.mail.message import mail_of, words_of
 from duetime.notifications.mail.templates import (
     Rendered,
@@ -14,10 +15,10 @@ from duetime.notifications.mail.templates import (
     rendered,
     templates,
 )
-from duetime.notifications.mail.words import LanguageRejected, languages, mail_language
+from duetime.notifications.mail.words import languages, mail_language
 
 __all__ = [
-    "LanguageRejected",
+    "DeclarationError",
     "Rendered",
     "Template",
     "TemplateVariableMissing",

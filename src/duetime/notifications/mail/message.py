@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from duetime import instant
-from duetime.errors import InvalidTime, truncate
+from duetime.errors import InvalidArgument, truncate
 from duetime.model.notification import Notification
 from duetime.notifications.mail import layout, templates
 from duetime.notifications.mail.shape import MailShape, path, shape
@@ -91,7 +91,7 @@ def _value(name: str, notification: Notification, mail: MailShape, words: Wordin
 def _readable(written: str) -> str:
     try:
         return f"{instant.parse(written):%Y-%m-%d %H:%M:%S} UTC"
-    except InvalidTime:
+    except InvalidArgument:
         return written
 
 
@@ -121,7 +121,7 @@ def mail_of(
     """Return the mail that reports a notification to `address`.
 
     Raises:
-        LanguageRejected: the language's file is not what mails need.
+        DeclarationError: the language's file is not what mails need.
     """
     words = words_in(language, directory)
     texts = {

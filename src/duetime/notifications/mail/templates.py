@@ -66,7 +66,7 @@ def templates(prefix: str, directory: Path = DIRECTORY) -> Sequence[Template]:
     """Return a template of every kind, single and digest, in every language of `directory`. Needs Jinja2.
 
     Raises:
-        LanguageRejected: a language's file is not what mails need.
+        DeclarationError: a language's file is not what mails need.
         TemplateVariableMissing: the layout uses a variable that the mails of that kind do not carry.
     """
     return [

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from duetime.errors import DuetimeError
+from duetime.errors import DeclarationError
 from duetime.model.notification import Severity
 from duetime.model.undelivered import UndeliveredKind
 from duetime.notifications.mail.shape import every, path, shape
@@ -23,16 +23,6 @@ VARIABLE = re.compile(r"\{\{(\w+)\}\}", re.ASCII)
 _TAG = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?", re.ASCII)
 _NONE: frozenset[str] = frozenset()
 _FOOTER = frozenset({"address", "tenant", "kind"})
-
-
-class LanguageRejected(DuetimeError, ValueError):
-    """A language's file lacks words, has unknown words, or uses unknown variables. The message lists each."""
-
-    code = "language-refused"
-
-    def __init__(self, file: str, problems: Sequence[str]) -> None:
-        self.file, self.problems = file, tuple(problems)
-        super().__init__(f"{file}: " + "; ".join(self.problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +55,11 @@ def words_in(language: str, directory: Path = DIRECTORY) -> Wording:
     """Return the words in that language, or in the one used in its place.
 
     Raises:
-        LanguageRejected: the file is not what mails need.
+        DeclarationError: the file is not what mails need.
     """
     file = directory / f"{mail_language(language, directory)}.toml"
     if not file.exists():
-        raise LanguageRejected(file.name, ["is missing; mails need it, so restore it"])
+        raise DeclarationError(f"{file.name}: is missing; mails need it, so restore it")
     return read(file)
 
 
@@ -83,17 +73,17 @@ def read(file: Path) -> Wording:
     """Read the words in a file.
 
     Raises:
-        LanguageRejected: it is not what mails need.
+        DeclarationError: it is not what mails need.
     """
     try:
         texts = dict(_flat(tomllib.loads(file.read_text(encoding="utf-8"))))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LanguageRejected(file.name, [f"is no TOML in UTF-8: {error}"]) from error
+        raise DeclarationError(f"{file.name}: is no TOML in UTF-8: {error}") from error
     problems = [*_problems(texts, needed(file.stem))]
     if not _TAG.fullmatch(file.stem):
         problems.insert(0, "is not named for a language; name it as in de.toml or de-AT.toml")
     if problems:
-        raise LanguageRejected(file.name, problems)
+        raise DeclarationError(f"{file.name}: {'; '.join(problems)}")
     return Wording(file.stem, texts)
 
 
