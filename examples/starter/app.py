@@ -27,7 +27,7 @@ class Shop(Stack):
             self,
             "Scheduler",
             settings=Settings(prefix="shop-duetime-"),
-            deployment=Deployment(people_api=False),
+            deployment=Deployment(api="services"),
             handlers=[Handlers(app="shop.handlers:app", source=Path("src"))],
         )
         orders.grant_read_write_data(scheduler.worker("default"))

@@ -16,7 +16,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         "tenants": "default",
         "identities": {"*": "default operators"},
         "events": "off",
-        "people_api": False,
+        "api": "services",
         "public_paths": False,
         "api_log_role": "none",
         "alarms": "few",
@@ -25,7 +25,6 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         "tenants": "*",
         "roles": {**ROLES, "admins": "tenant:admin"},
         "event_bus": f"{_PREFIX}events",
-        "own_bus": True,
         "public_paths": False,
     },
 }

@@ -78,6 +78,10 @@ class Made:
         low=1,
         high=1_000,
     )
+    run_counts: bool = field(
+        default=True,
+        metadata={"about": "Count each job's ended runs by minute, as the API reads them."},
+    )
     canary: timedelta = seconds(0, "How often the sweep schedules a canary; 0: never.", low=0, high=3_600)
 
 
@@ -115,7 +119,10 @@ class Settings(GivenFields):
         },
     )
     near_limit: timedelta = seconds(
-        900, "An action due within this time waits in SQS; a later one has a timer.", low=1, high=900
+        900,
+        "An action due within this time waits in SQS, as a digest does; a later one has a timer.",
+        low=1,
+        high=900,
     )
     wake_early: timedelta = seconds(
         90, "A timer wakes this long before the due time; EventBridge may be 60 s late.", low=0, high=840
@@ -158,12 +165,6 @@ class Settings(GivenFields):
         low=62,
         high=_DAY,
     )
-    event_depth: int = number(
-        8,
-        "How many events in a row may lead to a run; a run beyond it is skipped as refused.",
-        low=1,
-        high=100,
-    )
     default_tz: str = text("", "The zone of cadences without a zone, such as Europe/Paris; UTC if empty.")
     retention: timedelta = seconds(
         30 * _DAY, "How long a settled action is stored.", low=_DAY, high=3_650 * _DAY
@@ -199,7 +200,9 @@ class Settings(GivenFields):
         allowed="a table's name or ARN",
     )
     event_bus: str = text(
-        "default", "The event bus whose events start jobs, and on which lifecycle events are published."
+        "default",
+        "The event bus whose events start jobs, and on which lifecycle events are published. The stack"
+        " creates the bus <prefix>events; any other exists already.",
     )
     events: Literal["off", "standard", "all"] = field(
         default="standard",
@@ -214,13 +217,6 @@ class Settings(GivenFields):
         default=False,
         metadata={"about": "Each pause needs an end: of a job, a tenant, a type, a key and a worker."},
     )
-    run_counts: bool = field(
-        default=True,
-        metadata={
-            "about": "Count each job's ended runs by minute, for the console and the API's summary: one write"
-            " unit for each job and minute with runs. Without an API nothing is counted."
-        },
-    )
     audit_events: bool = field(
         default=False,
         metadata={"about": "Publish the audit trail on the event bus."},
@@ -234,25 +230,15 @@ class Settings(GivenFields):
     )
     notification_burst: int = number(
         5,
-        "Single notifications of a kind in notification_window; a digest has the rest.",
+        "Single notifications of a kind within near_limit; a digest has the rest.",
         low=1,
         high=1_000,
-    )
-    notification_window: timedelta = seconds(
-        900, "The window of notification_burst, before the digest.", low=1, high=900
     )
     api_prefix: str = text(
         "/api/v1",
         "The beginning of every route of the admin API.",
         like=r"(/[A-Za-z0-9._~-]+){1,8}",
         allowed="segments such as /api/v1",
-    )
-    api_tag: str = text(
-        "",
-        "The tag of every operation in the API's OpenAPI document. Empty: a tag for each subject, such as"
-        " actions and jobs.",
-        like=r"(\S(.{0,58}\S)?)?",
-        allowed="text of 1 to 60 characters in one line, or none",
     )
     authorization: Literal["roles", "allow-all"] = field(
         default="roles",
@@ -365,6 +351,11 @@ class Settings(GivenFields):
             *checks.contradictions(self),
         ]:
             raise SettingsError(problems)
+
+    @property
+    def has_own_bus(self) -> bool:
+        """Whether the stack creates the event bus, by its name."""
+        return self.event_bus == f"{self.prefix}events"
 
     @property
     def only_tenant(self) -> str:

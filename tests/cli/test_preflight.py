@@ -234,7 +234,7 @@ def test_a_retained_pool_is_adopted_with_its_groups_and_pages(check):
     assert (state, "groups admins" in message) == ("look", True)
     assert remedy == (
         f"npx cdk deploy --import-existing-resources -c duetime:user_pool_id={pool}"
-        " -c duetime:sign_in_url=https://acme.auth.eu-west-1.amazoncognito.com"
+        " -c duetime:sign_in=https://acme.auth.eu-west-1.amazoncognito.com"
     )
 
 
@@ -296,7 +296,7 @@ def test_a_region_without_a_service_names_the_service_and_other_regions(check, m
     [(state, message, remedy)] = check("region")
     assert state == "ill"
     assert message == "cn-north-1 has no Amazon Cognito, which the stack needs"
-    assert remedy.startswith("set people_api=false, or deploy elsewhere: no region")
+    assert remedy.startswith("set api=services, or deploy elsewhere: no region")
 
 
 @pytest.mark.usefixtures("aws")

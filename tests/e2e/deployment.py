@@ -34,7 +34,6 @@ SETTINGS = {
     "canary": 60,
     "max_receives": 2,
     "notification_burst": BURST,
-    "notification_window": 20,
     # what is deployed, and that it may go again
     "prefix": PREFIX,
     "handlers": "tests/e2e/handlers",

@@ -127,9 +127,9 @@ def test_a_deploy_after_a_destroy_finds_its_rows_and_its_users(operator, schedul
     [users] = operator.preflight(capsys)["user pool"]
     assert users["remedy"] == (
         "npx cdk deploy --import-existing-resources"
-        f" -c duetime:user_pool_id={pool} -c duetime:sign_in_url={outputs['SignIn']}"
+        f" -c duetime:user_pool_id={pool} -c duetime:sign_in={outputs['SignIn']}"
     )
-    operator.succeed(*ADOPT, user_pool_id=pool, sign_in_url=outputs["SignIn"])
+    operator.succeed(*ADOPT, user_pool_id=pool, sign_in=outputs["SignIn"])
     assert operator.outputs["UserPool"] == pool
     assert operator.outputs["SignIn"] == outputs["SignIn"]
     groups = cognito.admin_list_groups_for_user(UserPoolId=pool, Username="ada@acme.example")["Groups"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from duetime.cdk.gateway import PUBLIC_RATE
 from duetime.cost.estimate import estimate
 from duetime.cost.prices import Prices
 from duetime.cost.units import DAYS
@@ -35,15 +36,15 @@ class CallerCost:
     dollars: float
 
 
-def caller_costs(prices: Prices, *, api_rate: float, public_rate: float) -> Iterator[CallerCost]:
+def caller_costs(prices: Prices, *, api_rate: float) -> Iterator[CallerCost]:
     """Yield the cost of each kind of callers, with those rates in requests a second."""
     requests = api_rate * _SECONDS
     calling = replace(_IDLE, api_requests_per_day=requests)
     scheduling = replace(calling, actions_per_day=requests)
     most = replace(scheduling, payload_bytes=PAYLOAD_LIMIT)
-    public = _a_day(replace(_IDLE, api_requests_per_day=public_rate * _SECONDS), prices)
+    public = _a_day(replace(_IDLE, api_requests_per_day=PUBLIC_RATE * _SECONDS), prices)
     lists = prices["read-units"].dollars_for(requests * MOST_LISTS * MOST_LIST_READS)
-    yield CallerCost("not signed in", f"{public_rate:g} requests a second of public paths", public)
+    yield CallerCost("not signed in", f"{PUBLIC_RATE} requests a second of public paths", public)
     yield CallerCost(
         "signed in, no role", f"{api_rate:g} rejected requests a second", _a_day(calling, prices)
     )

@@ -10,13 +10,12 @@ from tests.facts.caller_costs import MOST_LISTS, caller_costs, caller_table
 PAGE = Path(__file__).parents[2] / "docs" / "security.md"
 
 
-def costs(api_rate=50, public_rate=10):
-    return list(caller_costs(usual_prices(), api_rate=api_rate, public_rate=public_rate))
+def costs(api_rate=50):
+    return list(caller_costs(usual_prices(), api_rate=api_rate))
 
 
 def test_the_page_on_security_has_the_costs_at_the_default_rates():
-    rates = {name: getattr(Deployment(), name) for name in ("api_rate", "public_rate")}
-    assert caller_table(iter(costs(**rates))) in PAGE.read_text()
+    assert caller_table(iter(costs(Deployment().api_rate))) in PAGE.read_text()
 
 
 def test_a_request_reads_as_many_lists_as_are_counted():

@@ -147,7 +147,7 @@ REFUSED = [
         "PutRule",
         "ResourceNotFoundException",
         "The rule duetime-billing-book-payment needs the event bus default, which does not exist",
-        "or set own_bus=true to create it",
+        "or to <prefix>events, which the stack creates",
     ),
     (
         clients.scheduler,

@@ -20,7 +20,7 @@ from tests.infra.once import once
 
 ROOT = Path(__file__).parents[2]
 BILLING = Handlers(app="examples.billing:app", source=ROOT)
-PLAIN = Deployment(api=False, console=False, alarms=False)
+PLAIN = Deployment(api=False, alarms=False)
 """For tests of grants on tables and queues: half the resources."""
 
 _OUT = mkdtemp(prefix="duetime-cdk-")

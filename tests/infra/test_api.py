@@ -7,6 +7,7 @@ import pytest
 from aws_cdk.assertions import Annotations, Match
 
 from duetime.cdk import Deployment
+from duetime.cdk.gateway import PUBLIC_RATE
 from duetime.errors import SettingsError
 from duetime.settings import Settings
 from tests.infra.synthesis import Synthesised, caller, listed, stack, synth, text
@@ -16,7 +17,7 @@ CONSOLE = "https://console.example.com"
 
 @pytest.fixture(scope="module")
 def with_console():
-    return synth(settings=Settings(console_url=CONSOLE), deployment=Deployment(sign_in_domain="acme-duetime"))
+    return synth(settings=Settings(console_url=CONSOLE), deployment=Deployment(sign_in="acme-duetime"))
 
 
 def apis(synthesised):
@@ -68,7 +69,7 @@ def test_hand_overs_need_no_credentials_if_that_is_set_and_have_limits_of_their_
     assert methods(opened, "duetime-api-services") == {**OPEN, **by_token, **everything}
     for stage in opened.of_type("AWS::ApiGateway::Stage"):
         limits = {item["ResourcePath"]: item["ThrottlingRateLimit"] for item in stage["MethodSettings"][1:]}
-        assert limits["/~1api~1v1~1handovers~1{proxy+}"] == Deployment().public_rate
+        assert limits["/~1api~1v1~1handovers~1{proxy+}"] == PUBLIC_RATE
 
 
 def test_all_methods_but_those_of_the_consoles_files_are_served_by_the_one_function(synthesised):
@@ -91,7 +92,7 @@ def test_a_token_is_of_the_stacks_own_pool_and_verified_each_time(synthesised):
 
 def test_the_routes_begin_with_the_prefix_that_is_set():
     served = methods(
-        synth(settings=Settings(api_prefix="/admin"), deployment=Deployment(console=False)),
+        synth(settings=Settings(api_prefix="/admin"), deployment=Deployment(api="people")),
         "duetime-api-people",
     )
     assert {path for _, path in served} == {"/admin/health", "/admin/openapi.json", "/admin/{proxy+}"}
@@ -300,26 +301,26 @@ def test_without_the_api_there_is_no_pool_and_no_grant_to_call():
         ({}, {"user_pool_id": "people"}, "user_pool_id is 'people'; allowed is a pool's id"),
         (
             {"console_url": CONSOLE},
-            {"sign_in_domain": "my-aws"},
-            "sign_in_domain is 'my-aws'; allowed are lower-case letters",
+            {"sign_in": "my-aws"},
+            "sign_in is 'my-aws'; allowed for the stack's own pool are lower-case letters",
         ),
         (
             {},
-            {"sign_in_domain": "acme", "console": False},
-            "console is False and console_url is empty",
+            {"sign_in": "acme", "api": "people"},
+            "api is 'people' and console_url is empty",
         ),
-        ({}, {"user_pool_id": "eu-west-1_aB3"}, r"sign_in_url is empty; .*https://.*, or .* console=false"),
-        ({}, {"sign_in_url": "https://a.example.com"}, "user_pool_id is empty; the pages of the stack's own"),
+        ({}, {"user_pool_id": "eu-west-1_aB3"}, r"sign_in is empty; .*https://.*, or .* api=people"),
+        ({}, {"sign_in": "https://a.example.com"}, "allowed for the stack's own pool are lower-case letters"),
         (
             {},
-            {"user_pool_id": "eu-west-1_aB3", "sign_in_url": "https://a.example.com/"},
-            "sign_in_url is 'https://a.example.com/'; allowed is an origin",
+            {"user_pool_id": "eu-west-1_aB3", "sign_in": "https://a.example.com/"},
+            "sign_in is 'https://a.example.com/'; allowed for the pool 'eu-west-1_aB3' is an origin",
         ),
         ({"api_prefix": "/assets/v1"}, {}, "api_prefix is '/assets/v1', but the console uses /assets"),
         (
             {"console_url": CONSOLE},
-            {"sign_in_domain": "acme", "user_pool_id": "eu-west-1_aB3"},
-            "names a pool with its own pages",
+            {"sign_in": "acme", "user_pool_id": "eu-west-1_aB3"},
+            "sign_in is 'acme'; allowed for the pool 'eu-west-1_aB3' is an origin",
         ),
     ],
 )

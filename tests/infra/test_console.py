@@ -46,7 +46,7 @@ def test_its_configuration_has_the_addresses_of_the_api_and_the_sign_in_alone(sy
 
 def test_with_an_existing_pool_it_links_to_that_pools_pages():
     pages = "https://acme.auth.eu-west-1.amazoncognito.com"
-    there = made_with(user_pool_id="eu-west-1_AbCdEfGhI", sign_in_url=pages)
+    there = made_with(user_pool_id="eu-west-1_AbCdEfGhI", sign_in=pages)
     assert there.environment("console")["DUETIME_SIGN_IN_URL"] == pages
 
 
@@ -78,12 +78,12 @@ def test_responses_of_both_apis_are_compressed(synthesised):
 def test_a_page_that_is_not_built_fails_the_synthesis_with_each_remedy(tmp_path):
     with pytest.raises(OperationFailed) as failed:
         stack(is_bundled=True, console_page=tmp_path)
-    for part in (str(tmp_path), "`make setup`", "the wheel", "Deployment(console=False)"):
+    for part in (str(tmp_path), "`make setup`", "the wheel", 'Deployment(api="people")'):
         assert part in str(failed.value)
 
 
 def test_without_the_console_nothing_is_to_be_built_and_mails_have_no_links(tmp_path):
-    made, _ = stack(deployment=Deployment(console=False), console_page=tmp_path, is_bundled=True)
+    made, _ = stack(deployment=Deployment(api="people"), console_page=tmp_path, is_bundled=True)
     there = Synthesised.from_stack(made)
     assert "console" not in there.functions()
     assert "DUETIME_CONSOLE_URL" not in there.environment("notify")

@@ -1,9 +1,5 @@
 """The event bus, its rules, and the mails and topics that notify people."""
 
-import pytest
-
-from duetime.cdk import Deployment
-from duetime.errors import SettingsError
 from duetime.settings import Settings
 from tests.infra.synthesis import Synthesised, stack, synth, text
 
@@ -87,15 +83,10 @@ def test_with_events_off_nothing_is_published_or_sent():
     assert scheduler.notifications is None
 
 
-def test_a_setting_creates_an_own_bus():
-    assert (
-        synth(settings=Settings(event_bus="orders"), deployment=Deployment(own_bus=True)).one(
-            "AWS::Events::EventBus"
-        )["Name"]
-        == "orders"
-    )
-    with pytest.raises(SettingsError, match="own_bus"):
-        stack(deployment=Deployment(own_bus=True))
+def test_the_stack_creates_the_bus_of_its_own_name_and_no_other():
+    own = synth(settings=Settings(event_bus="duetime-events")).one("AWS::Events::EventBus")
+    assert own["Name"] == "duetime-events"
+    assert not synth(settings=Settings(event_bus="orders")).of_type("AWS::Events::EventBus")
 
 
 def test_mails_are_sent_from_one_address_and_by_this_deployments_templates_alone():

@@ -108,7 +108,7 @@ def test_both_urls_of_the_api_have_the_web_acl(hardened):
         ({"web_acl": "office"}, "web_acl is 'office'; allowed is managed, or the ARN of a regional"),
         ({"web_acl": "managed", "api": False}, "web_acl is 'managed', but api is False"),
         (
-            {"second_factor": True, "people_api": False},
+            {"second_factor": True, "api": "services"},
             "second_factor is True, but the stack creates no user",
         ),
         ({"reserved_concurrency": -1}, "reserved_concurrency is -1; allowed is 0 to 10000"),

@@ -5,9 +5,8 @@ import re
 import pytest
 
 from duetime.cdk import Deployment, Handlers
-from duetime.errors import SettingsError
 from duetime.settings import Settings
-from tests.infra.synthesis import BILLING, ROOT, stack, synth, text
+from tests.infra.synthesis import BILLING, ROOT, synth, text
 
 LONGEST_PREFIX = "p" * 39 + "-"
 LONGEST_WORKER = "w" * (64 - len(f"{LONGEST_PREFIX}work-"))
@@ -62,9 +61,3 @@ def test_no_arn_names_a_partition(longest):
                     yield from arns(nested)
 
     assert list(arns(longest.resources)) == []
-
-
-@pytest.mark.parametrize("bus", ["aws.partner/shop", "shop/orders", "aws.orders"])
-def test_a_bus_that_the_stack_is_to_create_has_no_reserved_name(bus):
-    with pytest.raises(SettingsError, match=r"event_bus is '.*', but own_bus is True; allowed for a bus"):
-        stack(settings=Settings(event_bus=bus), deployment=Deployment(own_bus=True))

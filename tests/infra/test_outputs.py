@@ -23,9 +23,9 @@ def outputs_of(made):
     ("deployment", "names"),
     [
         ({}, ALWAYS | ALARMS | PEOPLE | {"SignedApi"}),
-        ({"console": False}, ALWAYS | ALARMS | {"Api", "SignedApi", "UserPool", "UserPoolClient"}),
-        ({"people_api": False}, ALWAYS | ALARMS | {"SignedApi"}),
-        ({"api": False, "alarms": False, "own_topic": False}, ALWAYS),
+        ({"api": "people"}, ALWAYS | ALARMS | {"Api", "SignedApi", "UserPool", "UserPoolClient"}),
+        ({"api": "services"}, ALWAYS | ALARMS | {"SignedApi"}),
+        ({"api": False, "alarms": False}, ALWAYS | {"Notifications"}),
     ],
 )
 def test_each_part_of_the_deployment_has_its_outputs(deployment, names):

@@ -52,18 +52,15 @@ def test_with_many_tenants_admins_belong_to_one_and_the_bus_is_the_stacks_own():
     ]
     assert all("MOCK" in str(m) or "console" in str(m).lower() for m in open_methods), open_methods
     existing = Settings(event_bus="orders", roles={"admins": "admin"})
-    _, given = stack(
-        handlers=[CRONTAB], profile="many", settings=existing, deployment=Deployment(own_bus=False)
-    )
+    made, given = stack(handlers=[CRONTAB], profile="many", settings=existing)
     assert (given.settings.event_bus, given.settings.roles) == ("orders", {"admins": "admin"})
-    with pytest.raises(SettingsError, match="own_bus is True, but event_bus is 'default'"):
-        stack(handlers=[CRONTAB], profile="many", settings=Settings(event_bus="default"))
+    assert not Synthesised.from_stack(made).of_type("AWS::Events::EventBus")
 
 
 def test_settings_that_are_given_win_over_the_profile_also_with_their_default_values():
     synthesised, scheduler = small(
         settings=Settings(events="standard", prefix="billing-"),
-        deployment=Deployment(people_api=True, alarms="all"),
+        deployment=Deployment(api=True, alarms="all"),
     )
     assert (scheduler.settings.events, scheduler.settings.prefix) == ("standard", "billing-")
     assert scheduler.api.console is not None
@@ -79,11 +76,11 @@ def test_a_deployments_own_profile_the_argument_and_the_context_choose_the_same(
 
 def test_the_context_gives_the_profile_and_what_wins_over_it():
     settings, deployment = read(
-        profile="small", people_api="true", identities='{"arn:aws:iam::1:role/x": "default admins"}'
+        profile="small", api="true", identities='{"arn:aws:iam::1:role/x": "default admins"}'
     )
     assert (settings.events, settings.tenants) == ("off", "default")
     assert settings.identities == {"arn:aws:iam::1:role/x": "default admins"}
-    assert (deployment.people_api, deployment.alarms) == (True, "few")
+    assert (deployment.api, deployment.alarms) == (True, "few")
 
 
 def test_settings_from_the_context_keep_what_was_given_when_the_construct_reads_the_profile_again():
@@ -99,7 +96,7 @@ def test_settings_from_the_context_keep_what_was_given_when_the_construct_reads_
         deployment=deployment,
         console_page=PAGE,
     )
-    assert (made.settings.events, made.deployment.people_api) == ("all", False)
+    assert (made.settings.events, made.deployment.api) == ("all", "services")
 
 
 @pytest.mark.parametrize("choose", [lambda: read(profile="tiny"), lambda: stack(profile="tiny")])

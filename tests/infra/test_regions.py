@@ -21,7 +21,7 @@ def test_a_stack_without_a_region_decides_when_it_is_deployed():
     assert text(synth().environment("console")["DUETIME_SIGN_IN_URL"]).startswith("<InGovCloud ? https://")
 
 
-REMEDY = r"the region cn-north-1 has no Cognito user pools; set people_api=false"
+REMEDY = r"the region cn-north-1 has no Cognito user pools; set api=services"
 
 
 def test_a_region_without_cognito_rejects_the_api_for_people():
@@ -36,7 +36,7 @@ def test_the_region_of_cdks_command_line_counts_for_a_stack_without_one(monkeypa
         stack()
 
 
-@pytest.mark.parametrize("deployment", [{"people_api": False}, {"api": False}])
+@pytest.mark.parametrize("deployment", [{"api": "services"}, {"api": False}])
 def test_a_deployment_without_people_needs_no_cognito(deployment):
     synthesised = synth(region="cn-north-1", deployment=Deployment(**deployment))
     assert not [part for part in synthesised.resources.values() if "Cognito" in part["Type"]]
@@ -45,7 +45,7 @@ def test_a_deployment_without_people_needs_no_cognito(deployment):
 
 
 def test_an_api_for_services_alone_admits_signed_requests_and_its_public_paths():
-    made, scheduler = stack(deployment=Deployment(people_api=False))
+    made, scheduler = stack(deployment=Deployment(api="services"))
     methods = Synthesised.from_stack(made).of_type("AWS::ApiGateway::Method")
     assert {method["AuthorizationType"] for method in methods} == {"AWS_IAM", "NONE"}
     assert scheduler.api.services.url
@@ -56,11 +56,11 @@ def test_an_api_for_services_alone_admits_signed_requests_and_its_public_paths()
     "chosen",
     [
         {"user_pool_id": "eu-west-1_AbCdEfGhI"},
-        {"sign_in_domain": "acme-duetime"},
-        {"sign_in_url": "https://acme.auth.eu-west-1.amazoncognito.com"},
+        {"sign_in": "acme-duetime"},
+        {"sign_in": "https://acme.auth.eu-west-1.amazoncognito.com"},
     ],
 )
 def test_without_people_a_setting_of_their_sign_in_is_rejected(chosen):
     [name] = chosen
-    with pytest.raises(SettingsError, match=f"{name} is .* but people_api is False.* remove {name}"):
-        stack(settings=Settings(), deployment=Deployment(people_api=False, **chosen))
+    with pytest.raises(SettingsError, match=f"{name} is .* but api is 'services'.* remove {name}"):
+        stack(settings=Settings(), deployment=Deployment(api="services", **chosen))

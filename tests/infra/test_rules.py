@@ -23,7 +23,7 @@ NOT_OURS = {
 def synthesised_twice(request):
     made, scheduler = stack(
         settings=Settings(timers=request.param, console_url="https://console.example.com"),
-        deployment=Deployment(sign_in_domain="acme-duetime", alarm_email="ops@example.com", budget=20),
+        deployment=Deployment(sign_in="acme-duetime", alarm_email="ops@example.com", budget=20),
         handlers=[BILLING, REPORTS],
         is_validated=True,
     )

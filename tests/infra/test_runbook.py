@@ -39,7 +39,7 @@ def test_each_alarm_ends_with_the_consoles_address(alarms):
 
 
 def test_without_a_console_an_alarm_names_none():
-    for alarm in alarms_of(made_with(console=False)).values():
+    for alarm in alarms_of(made_with(api="people")).values():
         assert "console:" not in alarm["AlarmDescription"]
 
 

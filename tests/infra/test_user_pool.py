@@ -13,7 +13,7 @@ STACK_ID = {"Fn::Split": ["/", {"Ref": "AWS::StackId"}]}
 
 @pytest.fixture(scope="module")
 def with_console():
-    return made_with(Settings(console_url=CONSOLE), sign_in_domain="acme-duetime")
+    return made_with(Settings(console_url=CONSOLE), sign_in="acme-duetime")
 
 
 def test_users_cannot_sign_up_and_sign_in_by_e_mail(synthesised):
@@ -72,7 +72,7 @@ def test_a_token_has_all_attributes_that_the_client_reads(synthesised):
 
 
 def test_without_a_console_there_are_no_codes_to_redeem():
-    there = made_with(console=False)
+    there = made_with(api="people")
     client = there.one("AWS::Cognito::UserPoolClient")
     assert client["AllowedOAuthFlowsUserPoolClient"] is False
     assert "CallbackURLs" not in client
@@ -80,7 +80,7 @@ def test_without_a_console_there_are_no_codes_to_redeem():
 
 
 def test_a_console_elsewhere_has_sign_in_pages_if_a_domain_is_set():
-    there = made_with(Settings(console_url=f"{CONSOLE}/ops"), console=False, sign_in_domain="acme-duetime")
+    there = made_with(Settings(console_url=f"{CONSOLE}/ops"), api="people", sign_in="acme-duetime")
     assert there.one("AWS::Cognito::UserPoolClient")["CallbackURLs"] == [f"{CONSOLE}/ops/"]
     assert there.one("AWS::Cognito::UserPoolDomain")["Domain"] == "acme-duetime"
 
@@ -111,7 +111,7 @@ def test_the_default_domain_comes_from_the_stacks_unique_id(synthesised):
     assert domain == {"Fn::Join": ["", ["duetime-", {"Fn::Select": [2, STACK_ID]}]]}
 
 
-@pytest.mark.parametrize("console", [{"sign_in_url": PAGES}, {"console": False}])
+@pytest.mark.parametrize("console", [{"sign_in": PAGES}, {"api": "people"}])
 def test_a_pool_that_is_given_gets_a_client_and_nothing_else(console):
     given = made_with(user_pool_id="eu-west-1_AbCdEfGhI", **console)
     kinds = [resource["Type"] for resource in given.resources.values() if "Cognito" in resource["Type"]]

@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Payload, Run, on_event
-from duetime.errors import SettingsError
 from duetime.model.action import SkipReason, Status
 from duetime.model.event_pattern import matches
 from duetime.model.event_pattern_rules import problems_of
@@ -57,7 +56,7 @@ def test_the_admins_are_notified_once_of_a_refused_chain(app):
     cloud = SimulatedCloud(app)
     cloud.send_event("shop", "order", {})
     cloud.advance(hours=2)
-    world, pattern = World(), event_detail("duetime-", 8)
+    world, pattern = World(), event_detail("duetime-")
     chosen = [event for event in cloud.events() if matches(pattern, event["detail"])]
     assert not problems_of(pattern)
     for event in chosen * 2:
@@ -65,15 +64,6 @@ def test_the_admins_are_notified_once_of_a_refused_chain(app):
     [entry] = world.entries("system")
     assert (entry.kind, entry.about) == (NotificationKind.CHAIN_REFUSED, "send-ping")
     assert "8 events in a row" in entry.facts["reason"]
-
-
-def test_a_setting_changes_the_depth(app, ran):
-    cloud = SimulatedCloud(app, settings=Settings(event_depth=2))
-    cloud.send_event("shop", "order", {})
-    cloud.advance(hours=1)
-    assert ran == [("send-ping", 1), ("send-pong", 2)]
-    with pytest.raises(SettingsError, match="event_depth"):
-        Settings(event_depth=0)
 
 
 def test_the_event_of_a_refused_run_starts_nothing(ran):
@@ -87,8 +77,8 @@ def test_the_event_of_a_refused_run_starts_nothing(ran):
     def note(run: Run) -> None:
         ran.append(run.depth)
 
-    cloud = SimulatedCloud(app, settings=Settings(event_depth=2))
-    cloud.send_event("shop", "order", {"duetime_depth": 2})
+    cloud = SimulatedCloud(app)
+    cloud.send_event("shop", "order", {"duetime_depth": 8})
     cloud.advance(hours=1)
     assert [row.status for row in cloud.actions()] == [Status.SKIPPED]
     assert ran == []
@@ -111,11 +101,11 @@ def test_what_a_handler_schedules_or_triggers_has_the_depth_of_its_run():
         del payload
         depths.append(run.depth)
 
-    cloud = SimulatedCloud(app, settings=Settings(events="all", event_depth=3))
+    cloud = SimulatedCloud(app, settings=Settings(events="all"))
     first = cloud.scheduler.schedule(Step(), at=timedelta(0))
     cloud.advance(hours=1)
     assert first.depth == 0
-    assert depths == [0, 1, 1, 2, 2, 3, 3]
+    assert depths == [0, *(depth for depth in range(1, 9) for _ in range(2))]
 
 
 def test_a_handler_s_own_event_carries_the_depth_in_its_detail():

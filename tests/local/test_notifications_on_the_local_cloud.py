@@ -141,7 +141,7 @@ def test_events_of_another_deployment_on_the_same_bus_send_nothing(cloud):
 
 
 def test_many_notifications_become_one_digest_when_their_window_ends():
-    few = replace(SHORT, notification_burst=1, notification_window=timedelta(seconds=3))
+    few = replace(SHORT, notification_burst=1)
     with LocalCloud(app_of(), LocalOptions(settings=few, mail_to=TO)) as cloud:
         cloud.client("events").put_events(Entries=[report(f"a-{index}") for index in range(8)])
 

@@ -1,7 +1,6 @@
 """Who is notified in a world whose events are published, and by which settings."""
 
 from dataclasses import replace
-from datetime import timedelta
 from random import Random
 
 from duetime.model.notification import Channel, NotificationKind
@@ -28,6 +27,5 @@ class NotificationLimits:
         self.draw = Random(f"notifications {seed}")  # noqa: S311 - the same limits for the same seed
 
     def in_settings(self, settings):
-        """The settings with other limits: some digests are small, and some windows short."""
-        window = timedelta(seconds=self.draw.choice([60, 300, 900]))
-        return replace(settings, notification_burst=self.draw.choice([1, 2, 5]), notification_window=window)
+        """The settings with another limit: some digests are small."""
+        return replace(settings, notification_burst=self.draw.choice([1, 2, 5]))

@@ -148,7 +148,7 @@ class EventPath:
             self._put(event, timedelta(0))
 
     def _makes_notifications(self, detail: Mapping[str, Any]) -> bool:
-        pattern = {"detail": event_detail(self._settings.prefix, self._settings.event_depth)}
+        pattern = {"detail": event_detail(self._settings.prefix)}
         return event_pattern.matches(pattern, {"detail": detail})
 
     def _put(self, content: Mapping[str, Any], delay: timedelta) -> None:

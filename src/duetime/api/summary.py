@@ -145,7 +145,7 @@ class Summary(RouteGroup):
     @property
     def _is_counted(self) -> bool:
         settings = self.api.settings
-        return self.api.counts is not None and settings.run_counts and settings.events != "off"
+        return self.api.counts is not None and settings.made.run_counts and settings.events != "off"
 
     def _read(self, request: Request, since: datetime, until: datetime) -> Sequence[MinuteCounts]:
         if self.api.counts is None or not self._is_counted:

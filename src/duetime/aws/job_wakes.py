@@ -114,7 +114,7 @@ class EventBridgeJobWakes:
             " 300 by default, in some regions 100. Raise the quota of EventBridge in Service Quotas, delete"
             " rules, or set event_bus to another bus",
             _GONE: f"{rule} needs {bus}, which does not exist in this account and region. Set event_bus to an"
-            " existing bus, or set own_bus=true to create it",
+            " existing bus, or to <prefix>events, which the stack creates",
         }
 
     def _put_schedule(self, wake: JobWake) -> None:

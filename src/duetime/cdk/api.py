@@ -1,7 +1,7 @@
 """The admin API: its function and two REST APIs, since API Gateway allows one authorizer for each method.
 
 People send an ID token of the user pool. Services sign their requests; the setting `identities` maps them to
-tenants. ``people_api=false`` omits the first API, the pool and the console.
+tenants. ``api=services`` omits the first API, the pool and the console.
 """
 
 from __future__ import annotations
@@ -107,12 +107,12 @@ class Api(Construct):
         self.console: Console | None = None
         self._serve = self._function(handlers, resources)
         self.function = self._serve.function
-        if deployment.people_api:
+        if deployment.serves_people:
             users = self.users = Users(self, "Users", settings=settings, deployment=deployment)
             people = self.people = self._for_people(users)
             addresses = self._addresses(people)
             client = self.client = users.add_client(f"{settings.prefix}console", addresses=addresses)
-            if deployment.console:
+            if deployment.serves_console:
                 self.console = self._console(people, users, client, console_page)
         self.services = self._for_services()
         gateways = [gateway for gateway in (self.people, self.services) if gateway is not None]
@@ -132,12 +132,12 @@ class Api(Construct):
     @property
     def console_url(self) -> str:
         """The console's address, without a slash at the end; empty without a console."""
-        here = self.people.address if self.people and self._deployment.console else ""
+        here = self.people.address if self.people and self._deployment.serves_console else ""
         return self._settings.console_url or here
 
     def _addresses(self, people: Gateway) -> list[str]:
         """Return the console's addresses in a browser: of this stack, and of the settings."""
-        here = [people.address] if self._deployment.console else []
+        here = [people.address] if self._deployment.serves_console else []
         there = [self._settings.console_url] if self._settings.console_url else []
         return [f"{address}/" for address in (*here, *there)]
 

@@ -10,7 +10,6 @@ from duetime import ids
 from duetime.api.authenticator import ANY_SIGNER
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.handlers import Handlers
-from duetime.cdk.wakes import DEFAULT_BUS
 from duetime.console.site import ASSETS, CONFIG
 from duetime.errors import InvalidArgument
 from duetime.ids import DEFAULT_WORKER
@@ -60,13 +59,6 @@ def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
         yield from _wrong_api(settings, deployment)
     if not _BUS.fullmatch(settings.event_bus):
         yield f"event_bus is {settings.event_bus!r}; allowed is the name (no ARN) of a bus of this account"
-    if deployment.own_bus and settings.event_bus == DEFAULT_BUS:
-        yield "own_bus is True, but event_bus is 'default', which always exists; name the bus to create"
-    if deployment.own_bus and ("/" in settings.event_bus or settings.event_bus.startswith("aws.")):
-        yield (
-            f"event_bus is {settings.event_bus!r}, but own_bus is True; allowed for a bus that the stack"
-            " creates is a name without / that does not begin with aws., which AWS reserves"
-        )
 
 
 def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:
@@ -81,52 +73,48 @@ def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:
     if deployment.serves_console and first in _CONSOLE_PATHS:
         yield (
             f"api_prefix is {settings.api_prefix!r}, but the console uses /{first};"
-            " choose another prefix, or set console=false"
+            " choose another prefix, or set api=people"
         )
-    yield from _wrong_sign_in(settings, deployment) if deployment.people_api else _unused_sign_in(deployment)
+    yield from (
+        _wrong_sign_in(settings, deployment) if deployment.serves_people else _unused_sign_in(deployment)
+    )
 
 
 def _unused_sign_in(deployment: Deployment) -> Iterator[str]:
-    for name in ("user_pool_id", "sign_in_domain", "sign_in_url"):
+    for name in ("user_pool_id", "sign_in"):
         if value := getattr(deployment, name):
-            yield f"{name} is {value!r}, but people_api is False, so no user signs in; remove {name}"
+            yield f"{name} is {value!r}, but api is {deployment.api!r}, so no user signs in; remove {name}"
 
 
 def _wrong_sign_in(settings: Settings, deployment: Deployment) -> Iterator[str]:
-    pool, domain, url = deployment.user_pool_id, deployment.sign_in_domain, deployment.sign_in_url
+    pool = deployment.user_pool_id
+    domain, url = ("", deployment.sign_in) if pool else (deployment.sign_in, "")
     if pool and not _POOL.fullmatch(pool):
         yield f"user_pool_id is {pool!r}; allowed is a pool's id, such as eu-west-1_AbCdEfGhI"
     if domain and (not _DOMAIN.fullmatch(domain) or any(amazon in domain for amazon in _RESERVED)):
         yield (
-            f"sign_in_domain is {domain!r}; allowed are lower-case letters, digits and -,"
+            f"sign_in is {domain!r}; allowed for the stack's own pool are lower-case letters, digits and -,"
             f" without {', '.join(_RESERVED)}"
         )
-    if domain and pool:
-        yield f"sign_in_domain is {domain!r}, but user_pool_id names a pool with its own pages; remove one"
-    if domain and not (settings.console_url or deployment.console):
+    if domain and not (settings.console_url or deployment.serves_console):
         yield (
-            f"sign_in_domain is {domain!r}, but console is False and console_url is empty, so signing in"
+            f"sign_in is {domain!r}, but api is {deployment.api!r} and console_url is empty, so signing in"
             " would lead nowhere; set one of them"
         )
-    if pool and deployment.console and not url:
+    if pool and deployment.serves_console and not url:
         yield (
-            f"user_pool_id is {pool!r}, but sign_in_url is empty; set it to the pool's sign-in pages, such as"
-            f" {_EXAMPLE_PAGES}, or set console=false"
+            f"user_pool_id is {pool!r}, but sign_in is empty; set it to the pool's sign-in pages, such as"
+            f" {_EXAMPLE_PAGES}, or set api=people"
         )
     if url and not _PAGES.fullmatch(url):
-        yield f"sign_in_url is {url!r}; allowed is an origin, such as {_EXAMPLE_PAGES}"
-    if url and not pool:
-        yield (
-            f"sign_in_url is {url!r}, but user_pool_id is empty; the pages of the stack's own pool are at"
-            " sign_in_domain"
-        )
+        yield f"sign_in is {url!r}; allowed for the pool {pool!r} is an origin, such as {_EXAMPLE_PAGES}"
 
 
 def missing_services(region: str, deployment: Deployment) -> Iterator[str]:
     """Yield the services that the deployment needs and the region lacks. An empty region is unknown."""
-    if region.startswith(_CHINA) and deployment.api and deployment.people_api:
+    if region.startswith(_CHINA) and deployment.serves_people:
         yield (
-            f"people_api is True, but the region {region} has no Cognito user pools; set people_api=false:"
+            f"api is {deployment.api!r}, but the region {region} has no Cognito user pools; set api=services:"
             " services then call the API with IAM signatures, and there is no console"
         )
 

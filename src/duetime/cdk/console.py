@@ -45,7 +45,7 @@ class Console(Construct):
             raise OperationFailed(
                 f"the console's page is not in {page}. A checkout of duetime lacks it until you run"
                 " `make setup` there; the wheel of duetime contains it. To omit the console, set"
-                " Deployment(console=False), or -c duetime:console=false"
+                ' Deployment(api="people"), or -c duetime:api=people'
             )
         spec = FunctionSpec(
             name=name,

@@ -118,35 +118,19 @@ class Deployment(GivenFields):
             high=1_000,
         ),
     )
-    own_bus: bool = field(
-        default=False,
-        metadata=_about("The stack creates the bus that event_bus names. Off: it exists already."),
-    )
-    own_topic: bool = field(
-        default=True,
-        metadata=_about("The stack creates the topic of notifications, unless topic_arn names one."),
-    )
-    api: bool = field(default=True, metadata=_about("The admin API, for people and for services."))
-    people_api: bool = field(
+    api: bool | Literal["people", "services"] = field(
         default=True,
         metadata=_about(
-            "The API's URL for people, with the user pool and the console. Off, as in regions without"
-            " Cognito: only services call the API."
+            "The admin API. true: for people, with a user pool and the console, and for services. people: the"
+            " same without the console. services: only for services, as in regions without Cognito. false:"
+            " none.",
+            choices=(True, False, "people", "services"),
         ),
     )
     api_rate: int = field(
         default=50,
         metadata=_about(
             "Requests a second that each of the API's two URLs allows; twice as many at once.",
-            low=1,
-            high=2_500,
-        ),
-    )
-    public_rate: int = field(
-        default=10,
-        metadata=_about(
-            "The number of requests a second that each public path of the API's URLs allows: health,"
-            " openapi.json, the console's files. Twice as many at once.",
             low=1,
             high=2_500,
         ),
@@ -159,7 +143,7 @@ class Deployment(GivenFields):
         default=False,
         metadata=_about(
             "The paths `handovers/TOKEN/…` of the API need no credentials: the token of a"
-            " [hand-over](guides/hand-over.md) is the right. Each allows `public_rate` requests a second."
+            " [hand-over](guides/hand-over.md) is the right. Each allows ten requests a second."
         ),
     )
     api_log_role: bool | Literal["none"] = field(
@@ -174,21 +158,11 @@ class Deployment(GivenFields):
         default="",
         metadata=_about("An existing Cognito user pool. Empty: the stack creates one."),
     )
-    console: bool = field(
-        default=True,
-        metadata=_about("The console, at the address of the API for people; without that API there is none."),
-    )
-    sign_in_domain: str = field(
+    sign_in: str = field(
         default="",
         metadata=_about(
-            "The domain prefix of the pool's sign-in pages, unique in the region. Empty: derived from the"
-            " stack's id, or none with console=false."
-        ),
-    )
-    sign_in_url: str = field(
-        default="",
-        metadata=_about(
-            "The sign-in pages of the pool that user_pool_id names, such as"
+            "The sign-in pages. Of the stack's own pool: their domain prefix, unique in the region; empty:"
+            " derived from the stack's id. Of the pool that user_pool_id names: their URL, such as"
             " https://acme.auth.eu-west-1.amazoncognito.com."
         ),
     )
@@ -279,9 +253,14 @@ class Deployment(GivenFields):
     )
 
     @property
+    def serves_people(self) -> bool:
+        """Whether the API has a URL for people, who sign in at a user pool."""
+        return self.api in {True, "people"}
+
+    @property
     def serves_console(self) -> bool:
         """Whether the API serves a console."""
-        return self.api and self.people_api and self.console
+        return self.api is True
 
     def restored_table(self, kind: Literal["actions", "jobs"]) -> str:
         """Return the name of the restored table; empty if it was not restored."""
@@ -331,7 +310,7 @@ class Deployment(GivenFields):
             yield (f"web_acl is {self.web_acl!r}; allowed is managed, or the ARN of a regional web ACL")
         if self.web_acl and not self.api:
             yield f"web_acl is {self.web_acl!r}, but api is False; remove web_acl"
-        if self.second_factor and not (self.api and self.people_api and not self.user_pool_id):
+        if self.second_factor and not (self.serves_people and not self.user_pool_id):
             yield (
                 "second_factor is True, but the stack creates no user pool; require it in your own pool, and"
                 " remove second_factor"

@@ -18,6 +18,9 @@ from duetime.cdk.deployment import Deployment
 from duetime.cdk.log_group import log_group
 from duetime.cdk.rules import accept
 
+PUBLIC_RATE = 10
+"""Requests a second that each public path allows; twice as many at once."""
+
 STAGE = "prod"
 OPEN = ("health", "openapi.json")
 """The public paths under the prefix."""
@@ -83,7 +86,7 @@ class Gateway(Construct):
         deployment: Deployment,
     ) -> None:
         super().__init__(scope, construct_id)
-        self._purpose, self._public_rate, self._limits = purpose, deployment.public_rate, 0
+        self._purpose, self._limits = purpose, 0
         self.api = self._rest_api(deployment)
         here = Stack.of(self)
         self.address = f"https://{self.api.rest_api_id}.execute-api.{here.region}.{here.url_suffix}/{STAGE}"
@@ -114,8 +117,8 @@ class Gateway(Construct):
         setting = {
             "ResourcePath": "/" + path.replace("/", "~1") if path != "/" else path,
             "HttpMethod": method,
-            "ThrottlingRateLimit": self._public_rate,
-            "ThrottlingBurstLimit": 2 * self._public_rate,
+            "ThrottlingRateLimit": PUBLIC_RATE,
+            "ThrottlingBurstLimit": 2 * PUBLIC_RATE,
             "LoggingLevel": "OFF",
             "DataTraceEnabled": False,
         }

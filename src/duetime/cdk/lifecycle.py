@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 from aws_cdk import Stack
@@ -36,7 +35,7 @@ class Lifecycle(Construct):
         jobs, failures = tables.jobs.table_arn, resources.failures.queue_arn
         self.bus: events.IEventBus = (
             events.EventBus(self, "Bus", event_bus_name=settings.event_bus)
-            if deployment.own_bus
+            if settings.has_own_bus
             else events.EventBus.from_event_bus_name(self, "Bus", settings.event_bus)
         )
         spec = FunctionSpec(
@@ -44,9 +43,9 @@ class Lifecycle(Construct):
             about="publishes lifecycle events on the event bus",
             entry="publish",
             timeout=timedelta(seconds=60),
-            environment=replace(settings, run_counts=settings.run_counts and deployment.api)
-            .with_made(failure_queue=resources.failures.queue_url)
-            .to_env(),
+            environment=settings.with_made(
+                failure_queue=resources.failures.queue_url, run_counts=bool(deployment.api)
+            ).to_env(),
             rights=[
                 *read_stream(tables.action_stream),
                 *read_stream(tables.job_stream),

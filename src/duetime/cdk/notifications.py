@@ -78,7 +78,7 @@ class NotificationResources(Construct):
         super().__init__(scope, construct_id)
         deployment, self._queue = resources.deployment, queue.queue
         self._settings = settings = resources.settings
-        self.topic = self._topic() if deployment.own_topic and not settings.topic_arn else None
+        self.topic = self._topic() if not settings.topic_arn else None
         self.templates = MailTemplates(self, "Mails", settings=settings)
         self._subscribe(bus)
         self.topic_arn = topic_arn = self.topic.topic_arn if self.topic else settings.topic_arn
@@ -131,7 +131,7 @@ class NotificationResources(Construct):
             event_pattern=events.EventPattern(
                 account=[Stack.of(self).account],
                 source=[EVENT_SOURCE],
-                detail=event_detail(self._settings.prefix, self._settings.event_depth),
+                detail=event_detail(self._settings.prefix),
             ),
             targets=[targets.SqsQueue(self._queue)],
         )

@@ -14,7 +14,7 @@ from duetime.settings import Settings
 OPERATE = (
     "enabled", "alarms", "canary", "failed_alarm", "lateness_alarm", "budget",
     "runbook", "log_days", "events", "mail_from", "topic_arn", "tenants", "roles", "identities",
-    "required_role", "api", "people_api", "console", "console_url", "user_pool_id", "function_memory",
+    "required_role", "api", "console_url", "user_pool_id", "function_memory",
     "architecture", "python", "timers",
 )  # fmt: skip
 """The settings of those who operate a deployment: what is watched, who may call, and what it costs."""

@@ -31,7 +31,7 @@ class Users(Construct):
         self, scope: Construct, construct_id: str, *, settings: Settings, deployment: Deployment
     ) -> None:
         super().__init__(scope, construct_id)
-        self.sign_in_url = deployment.sign_in_url
+        self.sign_in_url = deployment.sign_in
         """The sign-in pages; empty if neither the deployment nor the stack provides them."""
         if deployment.user_pool_id:
             self.pool = cognito.UserPool.from_user_pool_id(self, "Pool", deployment.user_pool_id)
@@ -42,8 +42,8 @@ class Users(Construct):
                 second_factor=deployment.second_factor,
             )
             self._make_groups(settings, keep=deployment.keep_data)
-            if deployment.sign_in_domain or deployment.serves_console:
-                self.sign_in_url = self._make_pages(deployment.sign_in_domain, keep=deployment.keep_data)
+            if deployment.sign_in or deployment.serves_console:
+                self.sign_in_url = self._make_pages(deployment.sign_in, keep=deployment.keep_data)
         self.issuer = f"https://cognito-idp.{Stack.of(self).region}.amazonaws.com/{self.pool.user_pool_id}"
         """The issuer of the pool's tokens."""
 

@@ -30,7 +30,7 @@ KEPT_FREE = 3
 """Executions for dispatch, the sweep and the API, which no event source bounds."""
 _RULES = ("events", "L-244521F2")
 _SERVICES = {
-    "AWS::Cognito::UserPool": ("cognito-idp", "Amazon Cognito", "set people_api=false"),
+    "AWS::Cognito::UserPool": ("cognito-idp", "Amazon Cognito", "set api=services"),
     "AWS::Scheduler::ScheduleGroup": ("scheduler", "EventBridge Scheduler", ""),
     "AWS::SES::Template": ("ses", "Amazon SES", "set mail_from to nothing"),
     "AWS::Lambda::Function": ("lambda", "AWS Lambda", ""),
@@ -204,7 +204,7 @@ def _left_behind(pool: Pool, name: str, region: str) -> Finding:
             f" aws cognito-idp delete-user-pool --user-pool-id {pool.id}"
         )
         return Finding("user pool", "look", f"{name} {pool.id} of a failed deploy is empty", commands)
-    pages = f" -c duetime:sign_in_url=https://{pool.domain}.auth.{region}.amazoncognito.com"
+    pages = f" -c duetime:sign_in=https://{pool.domain}.auth.{region}.amazoncognito.com"
     return Finding(
         "user pool",
         "look",

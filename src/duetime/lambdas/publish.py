@@ -131,7 +131,7 @@ def make_handler(settings: Settings) -> EventHandler:
 
 
 def _counters(backends: AwsBackends, settings: Settings) -> Iterator[CountRuns | CountUsage]:
-    if settings.run_counts:
+    if settings.made.run_counts:
         all_one_shots = settings.events == "all" or not has_quotas(settings)
         yield CountRuns(backends.run_counts, all_one_shots=all_one_shots)
     if has_quotas(settings):

@@ -70,7 +70,7 @@ class LocalNotifications:
         bus = settings.event_bus
         pattern = {
             "source": [EVENT_SOURCE],
-            "detail": event_detail(settings.prefix, settings.event_depth),
+            "detail": event_detail(settings.prefix),
         }
         self._events.put_rule(Name=self._name, EventBusName=bus, EventPattern=json.dumps(pattern))
         self._events.put_targets(

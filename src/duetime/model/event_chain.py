@@ -2,7 +2,7 @@
 
 If a job starts by an event that another job's run caused, and the reverse, they would start each other for
 ever. A row stores its depth. A lifecycle event shows it, what a handler schedules inherits it, and a run that
-an event starts is one deeper. `Settings.event_depth` limits it.
+an event starts is one deeper. `EVENT_DEPTH` limits it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from contextvars import ContextVar
 from typing import Any
 
 from duetime.ids import EVENT_SOURCE
+
+EVENT_DEPTH = 8
+"""The most events in a row that lead to a run; a run beyond is skipped as refused."""
 
 DEPTH_FIELD = "duetime_depth"
 """The field of an event's detail in which a handler's own event has its depth."""

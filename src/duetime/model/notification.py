@@ -31,6 +31,7 @@ from typing import Any
 from duetime import ids, instant
 from duetime.errors import DuetimeError, UnreadableMessage
 from duetime.ids import TenantId
+from duetime.model.event_chain import EVENT_DEPTH
 
 _ENTRY_ID = re.compile(r"n\.\d{8}T\d{12}Z\.[0-9a-f]{16}", re.ASCII)
 _ENTRY_TIME = "n.%Y%m%dT%H%M%S%fZ"
@@ -158,12 +159,12 @@ _EVENT_TYPES = (
 """The types of events that always make notifications."""
 
 _SKIPPED = "run.skipped"
-"""Makes a notification if the run's depth exceeds the setting `event_depth`."""
+"""Makes a notification if the run's depth exceeds `EVENT_DEPTH`."""
 
 
-def event_detail(prefix: str, event_depth: int) -> dict[str, Any]:
+def event_detail(prefix: str) -> dict[str, Any]:
     """Return EventBridge's pattern of the details of a deployment's events that make notifications."""
-    too_deep = {"depth": [{"numeric": [">", event_depth]}]}
+    too_deep = {"depth": [{"numeric": [">", EVENT_DEPTH]}]}
     chosen = [{"type": list(_EVENT_TYPES)}, {"type": [_SKIPPED], "action": too_deep}]
     return {"deployment": [prefix], "$or": chosen}
 

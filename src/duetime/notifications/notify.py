@@ -85,7 +85,7 @@ class Notify:
 
     def _counted(self, notification: Notification) -> DigestPosition:
         """Return its position in the present window, or in the next if a faster clock has closed this one."""
-        length, burst = self._settings.notification_window, self._settings.notification_burst
+        length, burst = self._settings.near_limit, self._settings.notification_burst
         expires_at = self._clock.now() + REMEMBERED
         since = instant.floor(self._clock.now(), length)
         while True:

@@ -22,7 +22,7 @@ from duetime.jobs.plan import Plan
 from duetime.jobs.token_buckets import TokenBuckets
 from duetime.jobs.trusted_reading import KnownPauses
 from duetime.model.action import Action, SkipReason, Status
-from duetime.model.event_chain import depth_of
+from duetime.model.event_chain import EVENT_DEPTH, depth_of
 from duetime.model.job import Job, JobRef
 from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
 from duetime.model.quota import Quota, limit_of
@@ -87,7 +87,7 @@ class DispatchJobs:
         if job is None or job.removed_at is not None or cadence not in job.cadence_set.by_name:
             log.info("event of no job", extra={"job": ref.name, "event": event.get("id")})
             return None
-        if depth_of(event) > self._settings.event_depth:
+        if depth_of(event) > EVENT_DEPTH:
             log.warning("event of a refused run", extra={"job": ref.name, "event": event.get("id")})
             return None  # so the chain ends
         if ref.tenant_id != SYSTEM_TENANT and not is_owner(
@@ -125,7 +125,7 @@ class DispatchJobs:
 
     def _run_of(self, job: Job, cadence: str, event: Event) -> Action:
         now, tenant_id, refusal = self._clock.now(), *_tenant_of(job, cadence, event)
-        depth, most = depth_of(event) + 1, self._settings.event_depth
+        depth, most = depth_of(event) + 1, EVENT_DEPTH
         if depth > most:
             refusal = f"{most} events in a row led to it; jobs that start each other must stop by then"
         written = json.dumps(event.get("detail") or {}, separators=(",", ":"))
