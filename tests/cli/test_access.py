@@ -39,33 +39,33 @@ def test_whoami_prints_the_caller(duetime):
 
 
 def test_a_grant_is_created_listed_and_revoked(duetime):
-    status, printed, _ = duetime("access", "grants", "grant", "support", "actions:read", "jobs:read")
+    status, printed, _ = duetime("access", "grants", "support", "actions:read", "jobs:read")
     assert (status, printed) == (
         0,
         "granted support: actions:read, jobs:read; it holds within ten seconds\n",
     )
-    _, printed, _ = duetime("access", "grants", "list")
+    _, printed, _ = duetime("access", "grants")
     assert printed.splitlines()[1].split()[:4] == ["support", "actions:read,", "jobs:read", "developer"]
-    assert duetime("access", "grants", "revoke", "support")[0] == 0
-    assert duetime("access", "grants", "list") == (0, "no grants\n", "")
+    assert duetime("access", "grants", "support", "none")[0] == 0
+    assert duetime("access", "grants") == (0, "no grants\n", "")
 
 
 def test_grants_are_printed_as_json(duetime):
-    held = duetime.json("access", "grants", "grant", "support", "actions:read")
-    assert duetime.json("access", "grants", "list")["items"] == [held]
-    assert duetime.json("access", "grants", "revoke", "support") == {"role": "support"}
+    held = duetime.json("access", "grants", "support", "actions:read")
+    assert duetime.json("access", "grants")["items"] == [held]
+    assert duetime.json("access", "grants", "support", "none") == {"role": "support"}
 
 
 def test_an_unknown_permission_is_rejected_with_those_allowed(duetime):
-    status, _, errors = duetime("access", "grants", "grant", "support", "admin")
+    status, _, errors = duetime("access", "grants", "support", "admin")
     assert status == 1
     assert "may be granted: actions:approve, actions:manage" in errors
 
 
 def test_an_empty_role_is_bad_usage(duetime):
-    status, _, errors = duetime("access", "grants", "revoke", "")
+    status, _, errors = duetime("access", "grants", "", "none")
     assert status == 2
-    assert "`duetime access grants list` shows the roles" in errors
+    assert "`duetime access grants` shows the roles" in errors
 
 
 def test_audit_lists_changes_with_actor_and_status(duetime):

@@ -40,12 +40,12 @@ def test_a_backfill_is_begun_listed_paused_resumed_and_cancelled(duetime):
     listed = duetime("jobs", "backfills", NIGHTLY)[1].splitlines()
     assert listed[1].split()[:2] == [begun, "running"]
     assert "] 0 %" in listed[1]
-    assert duetime("jobs", "pause-backfill", NIGHTLY)[:2] == (
+    assert duetime("jobs", "backfills", NIGHTLY, "pause")[:2] == (
         0,
         f"paused backfill {begun}; 2 of its runs have not ended\n",
     )
-    assert duetime("jobs", "resume-backfill", NIGHTLY, begun)[0] == 0
-    cancelled = json.loads(duetime("jobs", "cancel-backfill", NIGHTLY, "--json")[1])
+    assert duetime("jobs", "backfills", NIGHTLY, "resume", begun)[0] == 0
+    cancelled = json.loads(duetime("jobs", "backfills", NIGHTLY, "cancel", "--json")[1])
     assert (cancelled["state"], cancelled["at_once"], cancelled["order"]) == ("cancelled", 2, "newest")
 
 
@@ -65,5 +65,5 @@ def test_wrong_input_is_rejected_with_what_is_right(duetime):
     assert (status != 0, "is in the future" in errors) == (True, True)
     status, _, errors = duetime("jobs", "backfill", "billing-rebuild", *SPAN)
     assert (status != 0, "it has no nominal times" in errors) == (True, True)
-    status, _, errors = duetime("jobs", "cancel-backfill", NIGHTLY)
+    status, _, errors = duetime("jobs", "backfills", NIGHTLY, "cancel")
     assert (status != 0, "no unfinished backfill" in errors) == (True, True)

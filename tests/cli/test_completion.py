@@ -44,7 +44,7 @@ def complete(line, point=None):
         ("duetime actions list --cre", ["--created-after", "--created-until"]),
         ("duetime undelivered redrive --kind me", ["message"]),
         ("duetime notifications list --kind jobs.recurring_s", ["jobs.recurring_succeeding"]),
-        ("duetime notifications preferences se", ["set"]),
+        ("duetime deployment restore ado", ["adopt"]),
         ("duetime jobs trigger billing-nightly --wa", ["--watch"]),
         ("duetime completion ", ["--help", "-h", "bash", "fish", "zsh"]),
         ("duetime nonsense x", []),

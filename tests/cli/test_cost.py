@@ -38,7 +38,7 @@ def test_an_estimate_needs_no_option(cost):
 
 
 def test_growing_and_fixed_costs_are_separate_columns(cost):
-    _, printed, _ = cost("--actions-per-day", "10_000_000")
+    _, printed, _ = cost("actions_per_day=10_000_000")
     assert cell(printed, "tables: writes", 1) > 900
     assert cell(printed, "tables: writes", 2) < 1
 
@@ -57,14 +57,14 @@ def test_the_alternatives_are_listed(cost):
 
 
 def test_lines_without_cost_are_left_out_of_the_table(cost):
-    _, printed, _ = cost("--mails-per-day", "0")
+    _, printed, _ = cost("mails_per_day=0")
     assert "mails" not in printed
-    _, printed, _ = cost("--mails-per-day", "1e3")
+    _, printed, _ = cost("mails_per_day=1e3")
     assert cell(printed, "mails", 1) == 3
 
 
 def test_json_has_every_line_and_its_source(cost):
-    status, printed, _ = cost("--json", "--far-share", "0.5", "--events", "all")
+    status, printed, _ = cost("--json", "far_share=0.5", "events=all")
     made = json.loads(printed)
     assert status == 0
     assert made["workload"]["far_share"] == 0.5
@@ -76,22 +76,22 @@ def test_json_has_every_line_and_its_source(cost):
 
 
 def test_an_idle_workload_has_no_price_per_million(cost):
-    _, printed, _ = cost("--actions-per-day", "0", "--jobs", "0")
+    _, printed, _ = cost("actions_per_day=0", "jobs=0")
     assert "per million" not in printed
-    _, printed, _ = cost("--actions-per-day", "0", "--jobs", "0", "--json")
+    _, printed, _ = cost("actions_per_day=0", "jobs=0", "--json")
     assert json.loads(printed)["per_million"] is None
 
 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--far-share", "2"], "--far-share is 2; allowed is a number from 0 to 1"),
-        (["--actions-per-day", "-1"], "--actions-per-day is -1; allowed is a number from 0 to"),
-        (["--jobs", "nan"], "--jobs is nan"),
-        (["--jobs", "many"], "--jobs: invalid"),
-        (["--events", "some"], "--events: invalid choice"),
+        (["far_share=2"], "far_share is 2; allowed is a number from 0 to 1"),
+        (["actions_per_day=-1"], "actions_per_day is -1; allowed is a number from 0 to"),
+        (["jobs=nan"], "jobs is nan"),
+        (["jobs=many"], "jobs is 'many'; use a number"),
+        (["events=some"], "events is 'some'; allowed is standard, all, off"),
         (["--prices", "/nowhere.toml"], "price list /nowhere.toml: No such file or directory"),
-        (["--actions"], "--actions"),
+        (["actions=1"], "'actions' is no value of a workload; did you mean 'actions_per_day'?"),
     ],
 )
 def test_bad_usage_is_printed_on_one_line(cost, words, expected):
@@ -155,15 +155,15 @@ def test_the_runs_of_an_apps_jobs_are_in_the_json_and_in_the_price(cost, app):
     made = json.loads(cost("--app", app, "--json")[1])
     assert made["runs_per_day"] == {"db-backup": 2, "orders-ship": 0, "tick-tock": 86_400}
     assert made["workload"]["jobs"] == 3
-    same = json.loads(cost("--jobs", "3", "--runs-per-day", str(86_402 / 3), "--json")[1])
+    same = json.loads(cost("jobs=3", f"runs_per_day={86_402 / 3}", "--json")[1])
     assert made["dollars"] == pytest.approx(same["dollars"])
     assert "runs_per_day" not in same
 
 
-@pytest.mark.parametrize("option", ["--jobs", "--runs-per-day"])
+@pytest.mark.parametrize("option", ["jobs=0", "runs_per_day=0"])
 def test_an_app_and_a_number_of_jobs_contradict_each_other(cost, app, option):
-    status, _, errors = cost("--app", app, option, "0")
+    status, _, errors = cost("--app", app, option)
     assert (status, errors) == (
         2,
-        "duetime: --app reads the jobs; leave out --jobs and --runs-per-day, or --app\n",
+        "duetime: --app reads the jobs; leave out jobs and runs_per_day, or --app\n",
     )

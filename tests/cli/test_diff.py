@@ -79,7 +79,7 @@ def test_a_run_that_the_clocks_move_is_in_the_difference(diff):
 
 def test_text_and_markdown_show_the_same(diff):
     _, text, _ = diff("--against", "diff_old:app", *WEEK)
-    _, markdown, _ = diff("--against", "diff_old:app", *WEEK, "--markdown")
+    _, markdown, _ = diff("--against", "diff_old:app", *WEEK, "--as", "markdown")
     assert "~ db-backup: changed, 14 moved\n" in text
     assert "~ report-daily: changed, 4 gained, 1 lost\n" in text
     assert "moved: Mon 2027-04-26 02:30+0200 to 03:30+0200" in text
@@ -90,7 +90,7 @@ def test_text_and_markdown_show_the_same(diff):
 
 def test_an_app_does_not_differ_from_itself(diff):
     assert diff("--against", "diff_new:app", *WEEK)[1].endswith("no job differs\n")
-    assert diff("--against", "diff_new:app", *WEEK, "--markdown")[1].endswith("No job differs.\n")
+    assert diff("--against", "diff_new:app", *WEEK, "--as", "markdown")[1].endswith("No job differs.\n")
 
 
 def zones(folder, **replaced):

@@ -136,7 +136,7 @@ def test_retries_of_one_cadence_are_set(duetime):
         (("list", "--cursor", "x"), "start again without one"),
         (("register", "billing-nightly", *REPORT[1:]), "the name 'billing-nightly' is taken"),
         (("register", "acme-x", "--type", "remarks"), "known are: doomed, remark"),
-        (("register", *REPORT, "--overlap", "never"), "overlap must be 'skip'"),
+        (("register", *REPORT, "--set", "overlap=never"), "overlap must be 'skip'"),
         (("register", "acme-x", "--type", "remark", "--cadence", "daily 07:00"), "there is none"),
     ],
 )

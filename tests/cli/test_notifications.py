@@ -136,7 +136,7 @@ class TestNotifications:
 
 class TestPreferences:
     def test_show_the_default_channels_of_each_kind(self, duetime):
-        status, printed, _ = duetime("notifications", "preferences", "show")
+        status, printed, _ = duetime("notifications", "preferences")
         assert status == 0
         shown = lines(printed)
         assert (shown["language"].strip(), shown["changed by"].strip()) == ("en", "no user")
@@ -148,7 +148,6 @@ class TestPreferences:
         status, printed, _ = duetime(
             "notifications",
             "preferences",
-            "set",
             *("--language", "de-AT"),
             *("--email", "a@acme.example", "--email", "b@acme.example"),
             *("--admin-email", "root@acme.example"),
@@ -159,8 +158,8 @@ class TestPreferences:
         assert "mails to    a@acme.example, b@acme.example" in printed
         assert f"{FAILING}     email, in_app  (this deployment has no email)" in printed
         assert "scheduling.dead_lettered   nowhere\n" in printed
-        duetime("notifications", "preferences", "set", "--channel", "scheduling.dead_lettered=default")
-        chosen = duetime.json("notifications", "preferences", "show")
+        duetime("notifications", "preferences", "--channel", "scheduling.dead_lettered=default")
+        chosen = duetime.json("notifications", "preferences")
         assert chosen["channels"] == {FAILING: ["email", "in_app"]}
         assert (chosen["addresses"], chosen["changed_by"]) == (
             ["a@acme.example", "b@acme.example"],
@@ -168,27 +167,23 @@ class TestPreferences:
         )
 
     def test_email_none_removes_all_addresses(self, duetime):
-        duetime("notifications", "preferences", "set", "--email", "a@acme.example")
-        chosen = duetime.json("notifications", "preferences", "set", "--email", "none")
+        duetime("notifications", "preferences", "--email", "a@acme.example")
+        chosen = duetime.json("notifications", "preferences", "--email", "none")
         assert chosen["addresses"] == []
 
     def test_of_the_system_are_selected_by_an_option(self, duetime):
-        assert (
-            duetime.json("notifications", "preferences", "set", "--system", "--language", "fr")["revision"]
-            == 1
-        )
-        assert duetime.json("notifications", "preferences", "show")["revision"] == 0
-        assert duetime.json("notifications", "preferences", "show", "--system")["mails_in"] == "fr"
+        assert duetime.json("notifications", "preferences", "--system", "--language", "fr")["revision"] == 1
+        assert duetime.json("notifications", "preferences")["revision"] == 0
+        assert duetime.json("notifications", "preferences", "--system")["mails_in"] == "fr"
 
     def test_with_an_invalid_address_are_rejected_with_an_example(self, duetime):
-        status, _, errors = duetime("notifications", "preferences", "set", "--email", "ada")
+        status, _, errors = duetime("notifications", "preferences", "--email", "ada")
         assert status == 1
         assert "'ada' is no mail address; write it as in ada@example.com" in errors
 
     @pytest.mark.parametrize(
         ("words", "expected"),
         [
-            ((), "nothing to set; give --language"),
             (("--channel", "strange=email"), "use one of scheduling.action_failed"),
             (("--channel", f"{FAILING}=pigeon"), "'pigeon' is not a channel; use some of email, sns, in_app"),
             (("--channel", f"{FAILING}="), "is not a channel"),
@@ -197,7 +192,7 @@ class TestPreferences:
         ],
     )
     def test_bad_usage_is_printed_on_one_line_with_the_allowed_values(self, duetime, words, expected):
-        status, _, line = duetime("notifications", "preferences", "set", *words)
+        status, _, line = duetime("notifications", "preferences", *words)
         assert status == 2
         assert expected in line
         assert len(line.splitlines()) == 1

@@ -28,7 +28,7 @@ def test_one_of_several_pauses_is_resumed_by_its_id(duetime):
     for reason in ("one", "two"):
         duetime("pause", "--worker", "default", "--reason", reason)
     first, second = duetime.json("pauses")["items"]
-    assert duetime("resume", "--id", first["id"])[0] == 0
+    assert duetime("resume", first["id"])[0] == 0
     in_force = [item for item in duetime.json("pauses")["items"] if item["ended_at"] is None]
     assert [item["id"] for item in in_force] == [second["id"]]
 

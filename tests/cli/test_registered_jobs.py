@@ -15,7 +15,7 @@ def registered(duetime):
 
 def test_a_job_is_registered_and_shown(duetime):
     status, printed, errors = duetime(
-        "jobs", "register", *REPORT, "--title", "Report", "--attempts", "4", "--backoff", "30s,5m"
+        "jobs", "register", *REPORT, "--set", "title=Report", "--attempts", "4", "--backoff", "30s,5m"
     )
     assert (status, errors) == (0, "")
     first, second = printed.splitlines()
@@ -37,7 +37,7 @@ def test_a_job_is_registered_and_shown(duetime):
 
 def test_a_job_that_runs_after_another_one_shows_that(duetime):
     duetime("jobs", "register", *REPORT)
-    late = ["acme-late", *REPORT[1:], "--after", "acme-report", "--after-timeout", "4h"]
+    late = ["acme-late", *REPORT[1:], "--after", "acme-report", "--set", "after_timeout=4h"]
     drafted = duetime("jobs", "register", *late, "--dry-run")[1]
     assert "after: acme-report, whose run of the day must have succeeded; skipped after 4 h" in drafted
     assert duetime.json("jobs", "register", *late)["after_timeout"] == 14_400
@@ -52,10 +52,10 @@ def test_a_job_that_runs_after_another_one_shows_that(duetime):
 
 def test_every_option_of_a_job_is_registered(duetime):
     options = (
-        "--overlap", "queue_one", "--catch-up", "2", "--precision", "minute", "--title", "Report",
-        "--category", "r", "--description", "weekly", "--failure-threshold", "5",
-        "--within", "2h", "--every-success-within", "8d",
-        "--jitter", "0", "--give-up-after", "1h", "--idempotency-key", "k-1", "--idempotency-ttl", "7d",
+        "--set", "overlap=queue_one", "--set", "catch_up=2", "--precision", "minute", "--set", "title=Report",
+        "--set", "category=r", "--set", "description=weekly", "--set", "failure_threshold=5",
+        "--within", "2h", "--set", "every_success_within=8d",
+        "--jitter", "0", "--set", "give_up_after=1h", "--idempotency-key", "k-1", "--idempotency-ttl", "7d",
     )  # fmt: skip
     job = duetime.json("jobs", "register", *REPORT, "--cadence", "daily 07:00", *options)
     assert duetime.json("jobs", "register", *REPORT, "--idempotency-key", "k-1") == job

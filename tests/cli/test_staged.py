@@ -134,10 +134,10 @@ def test_waits_no_longer_than_the_option(duetime, fail, bank):
     fail(2)
     bank.error_of = lambda _number: None
     bank.open.clear()
-    status, printed, errors = duetime(*STAGED, "--stage-wait", "1s")
+    status, printed, errors = duetime(*STAGED, "--staged", "1s")
     bank.open.set()
     assert (status, printed) == (1, "stage 1: redriven 1: 1 still running\n")
-    assert "wait longer with --stage-wait" in errors
+    assert "wait longer, as in --staged 1h" in errors
 
 
 def test_of_nothing_redrives_nothing(duetime):
@@ -149,7 +149,6 @@ def test_of_nothing_redrives_nothing(duetime):
     [
         (("--staged", "--yes"), "--staged takes filters"),
         (("--all", "--staged", "--dry-run"), "--staged takes filters"),
-        (("--all", "--stage-wait", "1m", "--yes"), "--stage-wait goes with --staged"),
         (("--all", "--staged"), "there is no terminal for the confirmation"),
     ],
 )

@@ -49,7 +49,7 @@ def test_a_job_is_rolled_back(duetime, edited):
 
 def test_a_roll_back_does_not_overwrite_a_change_that_is_made_after_its_read(duetime, edited, url, serve):
     """Another caller replaces the job as soon as the command has read it."""
-    meanwhile = ["--title", "Of Ada"]
+    meanwhile = ["--set", "title=Of Ada"]
 
     def answer(method, path, query, headers, body):
         received = exchange(method, url + path, dict(headers), body and body.encode(), base=url)

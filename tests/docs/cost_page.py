@@ -39,7 +39,7 @@ def _dollars(found):
 
 
 def _total(words, amount):
-    printed = _printed(["app", "cost", "--actions-per-day", amount, "--json", *words])
+    printed = _printed(["app", "cost", f"actions_per_day={amount}", "--json", *words])
     return f"{json.loads(printed)['dollars']:,.2f}"
 
 

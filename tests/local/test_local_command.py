@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from duetime.cli import main
-from duetime.cli.local import access_of
+from duetime.cli.local import given_settings
 from duetime.cli.main import parser
 from duetime.local.run_lines import RunLines
 from duetime.settings import Settings
@@ -117,9 +117,9 @@ def test_an_app_that_cannot_be_imported_is_an_error_with_its_source_line(run, ap
         ["--port", "70000"],
         ["--port", "-1"],
         ["--concurrency", "0"],
-        ["--lease", "soon"],
-        ["--lease", "1s"],
-        ["--near-limit", "3h"],
+        ["--set", "lease=soon"],
+        ["--set", "lease=1s"],
+        ["--set", "near_limit=3h"],
         ["--mail-to", "unknown"],
         ["--nonsense"],
     ],
@@ -133,14 +133,17 @@ def test_bad_usage_is_printed_on_one_line(run, words):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["--roles", '{"viewers": "actions:read"'], "is not JSON: "),
-        (["--roles", '{"viewers": ["actions:read"]}'], "is not a JSON object of texts, such as"),
-        (["--roles", "missing.json"], "is neither a JSON object nor a readable file: No such file"),
-        (["--roles", "pyproject.toml"], "'pyproject.toml' is not JSON"),
-        (["--roles", '{"viewers": "actions:write"}'], "roles gives 'viewers' actions:write; permissions are"),
-        (["--identities", '{"arn:aws:iam::1:role/till": "#"}'], "its first word, the tenant, "),
-        (["--identities", "[]"], "is neither a JSON object"),
-        (["--authorization", "none"], "invalid choice"),
+        (["--set", 'roles={"viewers": "actions:read"'], "is not JSON: "),
+        (["--set", 'roles={"viewers": ["actions:read"]}'], "is not a JSON object of texts, such as"),
+        (["--set", "roles=missing.json"], "is neither a JSON object nor a readable file: No such file"),
+        (["--set", "roles=pyproject.toml"], "'pyproject.toml' is not JSON"),
+        (
+            ["--set", 'roles={"viewers": "actions:write"}'],
+            "roles gives 'viewers' actions:write; permissions are",
+        ),
+        (["--set", 'identities={"arn:aws:iam::1:role/till": "#"}'], "its first word, the tenant, "),
+        (["--set", "identities=[]"], "is neither a JSON object"),
+        (["--set", "authorization=none"], "authorization is 'none'; allowed"),
     ],
 )
 def test_invalid_roles_and_identities_are_bad_usage(run, words, expected):
@@ -153,18 +156,15 @@ def test_invalid_roles_and_identities_are_bad_usage(run, words, expected):
 def test_the_access_settings_are_json_or_a_file(tmp_path):
     roles, arn = tmp_path / "roles.json", "arn:aws:iam::123456789012:role/till"
     roles.write_text('{"viewers": "actions:read"}')
-    words = [
-        "--roles",
-        str(roles),
-        "--identities",
-        f'{{"{arn}": "acme viewers"}}',
-        "--required-role",
-        "staff",
-    ]
-    output = parser().parse_args(
-        ["local", "--app", "examples.billing:app", *words, "--authorization", "allow-all"]
+    given = (
+        f"roles={roles}",
+        f'identities={{"{arn}": "acme viewers"}}',
+        "required_role=staff",
+        "authorization=allow-all",
     )
-    assert Settings(**access_of(output)) == Settings(
+    words = [word for text in given for word in ("--set", text)]
+    output = parser().parse_args(["local", "--app", "examples.billing:app", *words])
+    assert Settings(**given_settings(output)) == Settings(
         roles={"viewers": "actions:read"},
         identities={arn: "acme viewers"},
         required_role="staff",
@@ -174,7 +174,7 @@ def test_the_access_settings_are_json_or_a_file(tmp_path):
 
 def test_the_local_cloud_applies_the_permissions_of_its_roles():
     roles = '{"admins": "admin", "viewers": "actions:read"}'
-    command = [*DUETIME, "local", "--app", "examples.billing:app", "--port", "0", "--roles", roles]
+    command = [*DUETIME, "local", "--app", "examples.billing:app", "--port", "0", "--set", f"roles={roles}"]
     with subprocess.Popen(  # noqa: S603 - our own program
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as cloud:

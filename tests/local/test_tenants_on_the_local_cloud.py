@@ -40,10 +40,10 @@ def test_a_tenant_is_exported_and_erased_on_the_local_cloud(cloud, tmp_path):
 
     status, printed, _ = run(cloud, "erase", "acme", "--reason", "contract ended")
     assert status == 0
-    assert "acme would be erased; nothing has changed: add --confirm" in printed
+    assert "acme would be erased; nothing has changed: add --yes" in printed
     assert acme.get(later.id)
 
-    status, printed, error = run(cloud, "erase", "acme", "--reason", "contract ended", "--confirm")
+    status, printed, error = run(cloud, "erase", "acme", "--reason", "contract ended", "--yes")
     assert status == 0, error
     assert "acme is erased" in printed
     assert acme.list().actions == ()
@@ -71,7 +71,7 @@ def test_the_trail_of_a_tenant_goes_on_after_its_erase(cloud, tmp_path):
     change()
     heads = tmp_path / "heads.json"
     heads.write_text(duetime(cloud, *verify)[1])
-    assert run(cloud, "erase", "acme", "--reason", "contract ended", "--confirm")[0] == 0
+    assert run(cloud, "erase", "acme", "--reason", "contract ended", "--yes")[0] == 0
     change()
     status, printed, error = duetime(cloud, *verify, "--heads", str(heads))
     assert status == 0, error
@@ -89,7 +89,7 @@ def test_a_scheduler_of_the_local_cloud_has_the_quotas_of_its_settings(notes):
 
 
 def test_bad_usage_names_the_cure(cloud):
-    assert run(cloud, "erase", "acme", "--reason", " ", "--confirm")[::2] == (
+    assert run(cloud, "erase", "acme", "--reason", " ", "--yes")[::2] == (
         2,
         "duetime: --reason has 0 characters; allowed are 1 to 500\n",
     )

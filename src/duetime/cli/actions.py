@@ -16,8 +16,8 @@ from duetime.cli.failures import BadUsage
 from duetime.cli.many import watch
 from duetime.cli.output import (
     Listing,
+    Operation,
     ProgressBar,
-    last_word,
     more,
     print_content,
     print_either,
@@ -40,6 +40,8 @@ def schedule(arguments: argparse.Namespace) -> int:
     """Schedule an action and print its id; with ``--watch`` wait for it."""
     client = client_of(arguments)
     given = {**vars(arguments), **payload_of(arguments)}
+    if arguments.after_failure == "run":
+        given |= {"after_failure": None, "after_any_end": True}
     if arguments.at is None and given["in"] is None:
         given["in"] = 0
     status, action, _ = client.call("scheduleAction", given)
@@ -141,6 +143,31 @@ def grouped(actions: Sequence[Json]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda group: (group["count"], group["last_at"]), reverse=True)
 
 
+def limits(arguments: argparse.Namespace) -> int:
+    """List the rate limits, or set or reset the one of a type."""
+    if arguments.type is None:
+        return Operation("listLimits", views.LIMITS)(arguments)
+    if arguments.count is None:
+        raise BadUsage(f"give the limit of {arguments.type}, as in 100 --per minute, or reset")
+    of_type = ({"name": arguments.type},)
+    if arguments.count == "reset":
+        return Operation("resetLimit", views.limit_reset, of_type)(arguments)
+    return Operation("setLimit", views.limit_set, of_type)(arguments)
+
+
+def grants(arguments: argparse.Namespace) -> int:
+    """List what was granted at run time, or grant to a role in place of what was granted before."""
+    if arguments.role is None:
+        return Operation("listGrants", views.GRANTS)(arguments)
+    if not arguments.permissions:
+        raise BadUsage(f"give the permissions of {arguments.role}, or none to revoke all")
+    if arguments.permissions == ["none"]:
+        revoked = "revoked what was granted to {role}; its settings stay as they are"
+        return Operation("revokeFromRole", revoked, then="")(arguments)
+    granted = "granted {role}: {permissions}; it holds within ten seconds"
+    return Operation("grantToRole", granted)(arguments)
+
+
 # Jobs.
 
 
@@ -177,8 +204,10 @@ def history(arguments: argparse.Namespace) -> int:
 
 def register(arguments: argparse.Namespace) -> int:
     """Register a job and print its next run; with ``--dry-run`` return 1 if it would be rejected."""
-    client, given = client_of(arguments), {**vars(arguments), **payload_of(arguments)}
-    retry = fields_of(arguments, ("attempts", "backoff", "jitter", "give_up_after"))
+    client, more_fields = client_of(arguments), dict(arguments.given)
+    given_up = {"give_up_after": more_fields.pop("give_up_after")} if "give_up_after" in more_fields else {}
+    given = {**vars(arguments), **payload_of(arguments), **more_fields}
+    retry = {**fields_of(arguments, ("attempts", "backoff", "jitter")), **given_up}
     given["retry"] = retry or None
     if arguments.dry_run:
         if arguments.trigger:
@@ -226,10 +255,12 @@ def backfill(arguments: argparse.Namespace) -> int:
     return print_made(arguments, begun, [line], "jobs", "backfills", arguments.name)
 
 
-def change_backfill(arguments: argparse.Namespace) -> int:
-    """Pause, resume or cancel one backfill; without an id, the only unfinished one of the job."""
+def backfills(arguments: argparse.Namespace) -> int:
+    """List a job's backfills, or change one; without an id, the only unfinished one."""
+    verb = arguments.verb
+    if verb is None:
+        return Operation("listBackfills", views.BACKFILLS)(arguments)
     client, given = client_of(arguments), {"name": arguments.name, "id": arguments.id}
-    verb = last_word(arguments).partition("-")[0]
     if arguments.id is None:
         found = client.call("listBackfills", given).body["items"]
         unfinished = [one["id"] for one in found if one["ended_at"] is None]

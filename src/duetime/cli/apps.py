@@ -188,7 +188,7 @@ def run_diff(arguments: argparse.Namespace) -> int:
     if arguments.tzdata and arguments.against:
         raise BadUsage("--tzdata compares an app with itself; leave --against out")
     found = _found(arguments, start, until)
-    lines = _as_markdown(found, start, until) if arguments.markdown else _diff_text(found, start, until)
+    lines = _as_markdown(found, start, until) if arguments.written_as else _diff_text(found, start, until)
     return print_either(arguments, _diff_json(found, start, until), lambda: "\n".join(lines))
 
 

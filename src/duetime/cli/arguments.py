@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
@@ -199,6 +199,27 @@ def texts_of(written: str) -> dict[str, str]:
             return content
         reason = 'not a JSON object of texts, such as {"viewers": "actions:read"}'
     raise ValueError(f"{written[:60]!r} is {reason}")
+
+
+def setting(written: str) -> tuple[str, Any]:
+    """Parse a setting's name and value, such as ``lease=5m`` or ``roles=roles.json``."""
+    from duetime._setting_fields import default_of, read, settings_in  # noqa: PLC0415 - only `duetime local` has settings
+    from duetime.settings import Settings  # noqa: PLC0415 - as above
+
+    known = {field.name: field for field in settings_in(Settings)}
+    name, _, value = written.partition("=")
+    if name not in known:
+        meant = did_you_mean(name, known)
+        raise ValueError(f"{name!r} is no setting of the local cloud{meant}; docs/settings.md lists them")
+    default = default_of(known[name])
+    if isinstance(default, timedelta):
+        return name, timedelta(seconds=seconds(value))
+    if isinstance(default, Mapping):
+        return name, texts_of(value)
+    try:
+        return name, read(known[name], value)
+    except (ValueError, KeyError):
+        raise ValueError(f"{name} is {value!r}; write it as in {name}={str(default).lower()}") from None
 
 
 def mail_address(written: str) -> str:

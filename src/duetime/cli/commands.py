@@ -7,7 +7,7 @@ is imported when the command runs: `duetime --help` must be quick.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
@@ -43,10 +43,11 @@ from duetime.cli.arguments import (
     moment,
     not_empty,
     seconds,
+    setting,
     spans,
     statuses,
-    texts_of,
 )
+from duetime.cli.failures import did_you_mean
 from duetime.cli.output import Listing, Operation
 from duetime.cli.parser import Command, Group
 from duetime.cli.tables import duration
@@ -97,19 +98,26 @@ _LOCAL = Command(
         ),
         argument(
             "--concurrency",
-            type=(_count := between(1, 1_000, "must be a number from 1 to 1000")),
+            type=between(1, 1_000, "must be a number from 1 to 1000"),
             default=20,
             metavar="N",
             help="handlers at once (default: 20)",
-        ),
-        argument(
-            "--worker-batch", type=_count, default=1, metavar="N", help="messages in one call (default: 1)"
         ),
         argument(
             "--profile",
             choices=tuple(PROFILES),
             default=STANDARD,
             help="the defaults of the settings (default: standard)",
+        ),
+        argument(
+            "--set",
+            dest="given",
+            action="append",
+            default=[],
+            type=setting,
+            metavar="NAME=VALUE",
+            help="a setting, such as enabled=false, near_limit=60, timers=wheel or roles=roles.json; may be"
+            " repeated",
         ),
         argument(
             "--target",
@@ -119,19 +127,7 @@ _LOCAL = Command(
             help="grant a target: an ARN, or"
             " https://HOST[,secret=env:NAME][,deliver_to=http://127.0.0.1:PORT]",
         ),
-        flag("--off", "begin with the global switch off: nothing runs"),
-        argument(
-            "--near-limit",
-            type=seconds,
-            metavar="SPAN",
-            help="actions due later need a timer (default: 15m)",
-        ),
-        argument(
-            "--lease", type=seconds, metavar="SPAN", help="how long a dead run's lease lasts (default: 5m)"
-        ),
-        flag("--wheel", "wake far actions by the sweep instead of timers"),
-        flag("--timers-late", "timers fire up to 60 s late, as EventBridge may"),
-        flag("--at-least-once", "some wakes and messages come twice, as they may on AWS"),
+        flag("--unreliable", "timers fire up to 60 s late, and some messages come twice, as on AWS"),
         argument(
             "--mail-to",
             type=mail_address,
@@ -139,72 +135,37 @@ _LOCAL = Command(
             help="send every notification to this address",
         ),
         flag("--verbose", "show all log lines"),
-        Section(
-            "access",
-            (
-                argument("--roles", type=texts_of, metavar="JSON", help="the permissions of each role"),
-                argument(
-                    "--identities",
-                    type=texts_of,
-                    metavar="JSON",
-                    help="the tenant and roles of each ARN that signs requests",
-                ),
-                argument("--required-role", metavar="ROLE", help="the role that every caller needs"),
-                argument(
-                    "--authorization",
-                    choices=("roles", "allow-all"),
-                    help="check roles, or allow everything (default: roles)",
-                ),
-            ),
-            "As the deployment's settings of these names. JSON is an object of texts, or a file that holds"
-            " one.",
-        ),
     ),
     "Run an app on a cloud of its own: moto and the Lambda handlers, in one process, on 127.0.0.1.",
     calls=False,
 )
 
 
-def _outbox(
-    name: str, help_text: str, of_type: str, *more: Argument, usual: str = "the newest 20"
-) -> Command:
-    return Command(
-        name,
-        help_text,
-        "outbox.run",
-        (
-            *more,
-            argument("--limit", type=int, metavar="N", help=f"how many: 1 to 1,000 (default: {usual})"),
-            argument("--type", metavar="TYPE", help=of_type),
-        ),
-        redraws=True,
-    )
-
-
-_OF_NOTIFICATION = "only of this notification, such as scheduling.action_failed"
-_OUTBOX = Group(
+_OUTBOX = Command(
     "outbox",
     "show what a local cloud has sent",
+    "outbox.run",
     (
-        _outbox(
-            "events", "the lifecycle events that were put on the bus", "only these, such as action.failed"
+        argument(
+            "kind",
+            choices=("events", "mails", "messages", "metrics"),
+            help="lifecycle events on the bus, mails, messages of the topic, or the present metrics",
         ),
-        _outbox(
-            "mails",
-            "the mails, or one of them as it arrives",
-            _OF_NOTIFICATION,
-            argument(
-                "number", metavar="N", type=int, nargs="?", help="print the mail of this number as text"
-            ),
+        argument("number", metavar="N", type=int, nargs="?", help="print the mail of this number as text"),
+        argument(
+            "--limit",
+            type=int,
+            metavar="N",
+            help="how many: 1 to 1,000 (default: the newest 20, and all metrics)",
         ),
-        _outbox("messages", "the messages of the topic", _OF_NOTIFICATION),
-        _outbox(
-            "metrics",
-            "the current value of each metric",
-            "only the metric of this name, such as failed",
-            usual="all",
+        argument(
+            "--type",
+            metavar="TYPE",
+            help="only events such as action.failed, notifications such as scheduling.action_failed, or the"
+            " metric of this name",
         ),
     ),
+    redraws=True,
 )
 
 _PREVIEW = Command(
@@ -252,13 +213,30 @@ _PREVIEW = Command(
 )
 
 
-def _of_workload(name: str, about: str, default: object, choices: Sequence[str] | None) -> Argument:
-    shown = f"{default:.12g}" if isinstance(default, float | int) else default
-    option, help_text = f"--{name.replace('_', '-')}", f"{about} (default: {shown})"
-    if choices:
-        return argument(option, choices=choices, default=default, help=help_text)
-    value = None if name in {"jobs", "runs_per_day"} else default  # --app replaces these
-    return argument(option, type=float, default=value, metavar="N", help=help_text)
+_WORKLOAD = {field.name: field for field in fields(Workload)}
+
+
+def _of_workload(written: str) -> tuple[str, str | float]:
+    """Parse a value of the workload, such as ``actions_per_day=1000``."""
+    name, _, value = written.partition("=")
+    if name not in _WORKLOAD:
+        meant = did_you_mean(name, _WORKLOAD)
+        raise ValueError(f"{name!r} is no value of a workload{meant}; `duetime app cost --help` lists all")
+    return name, value if "choices" in _WORKLOAD[name].metadata else _number(name, value)
+
+
+def _number(name: str, written: str) -> float:
+    try:
+        return float(written)
+    except ValueError:
+        raise ValueError(f"{name} is {written!r}; use a number, as in {name}=10") from None
+
+
+def _workload_help() -> Iterator[str]:
+    for name, field in _WORKLOAD.items():
+        choices = field.metadata.get("choices")
+        shown = "|".join(choices) if choices else f"{field.default:.12g}"
+        yield f"{name}={shown} ({field.metadata['about']})"
 
 
 _APP_COMMANDS = Group(
@@ -340,7 +318,12 @@ _APP_COMMANDS = Group(
                 argument(
                     "--from", dest="start", metavar="TIME", type=instant, help="the start (default: now)"
                 ),
-                flag("--markdown", "Markdown, as for a pull request"),
+                argument(
+                    "--as",
+                    dest="written_as",
+                    choices=("markdown",),
+                    help="print it in this language, as for a pull request",
+                ),
             ),
             "Compare an app's jobs with those of a deployment, or of another app: which are added,"
             " removed and changed, and which runs are gained, lost or moved, with clock changes and"
@@ -351,16 +334,17 @@ _APP_COMMANDS = Group(
             "print the monthly cost of a deployment and of its alternatives",
             "cost.run",
             (
-                *(
-                    _of_workload(
-                        field.name, field.metadata["about"], field.default, field.metadata.get("choices")
-                    )
-                    for field in fields(Workload)
+                argument(
+                    "workload",
+                    metavar="NAME=VALUE",
+                    nargs="*",
+                    type=_of_workload,
+                    help=f"the workload, by default: {', '.join(_workload_help())}",
                 ),
                 argument(
                     "--app",
                     metavar="MODULE:NAME",
-                    help="read the jobs of this app, in place of --jobs and --runs-per-day",
+                    help="read the jobs of this app, in place of jobs and runs_per_day",
                 ),
                 argument(
                     "--prices",
@@ -439,11 +423,10 @@ _SCHEDULE = Command(
             action="append",
             help="hold it until this action, or batch:NAME, is executed; repeat for several",
         ),
-        argument("--after-any-end", action="store_const", const=True, help="run it after any end of these"),
         argument(
             "--after-failure",
-            choices=("fail", "skip"),
-            help="what it does if one of these is not executed: fail",
+            choices=("fail", "skip", "run"),
+            help="what it does if one of these is not executed (default: fail)",
         ),
         argument(
             "--debounce-key",
@@ -487,16 +470,15 @@ _TERMS = (
     ),
     argument("--skip", action="store_const", const=True, help="skip what becomes due under it"),
 )
-_STAGED = (
-    flag("--staged", "redrive one, then ten, then all; stop when the same error comes back"),
-    argument(
-        "--stage-wait",
-        metavar="SPAN",
-        type=seconds,
-        help="how long a stage waits for its actions: 30s, 10m, 2h (default: 10m)",
-    ),
+_STAGED = argument(
+    "--staged",
+    nargs="?",
+    type=seconds,
+    const=600.0,
+    metavar="SPAN",
+    help="redrive one, then ten, then all; stop when the same error comes back. A stage waits so long for its"
+    " actions (default: 10m)",
 )
-_TYPE = argument("type", metavar="TYPE", help="a payload type that declares a rate, such as send-mail")
 _BATCH = argument("name", metavar="NAME", help="the batch's name")
 _TOKEN = argument("token", metavar="TOKEN", help="what run.token returned to the handler")
 
@@ -509,10 +491,6 @@ def scope_of(arguments: argparse.Namespace) -> Mapping[str, Any]:
         {"scope": name.replace("_", "-"), "name": given[name]} for name in names if given[name] is not None
     )
     return next(found, {})
-
-
-def _name_of_type(arguments: argparse.Namespace) -> Mapping[str, Any]:
-    return {"name": arguments.type}
 
 
 def _decision(verb: str, *, is_required: bool) -> Command:
@@ -582,7 +560,9 @@ _ACTIONS = Group(
                 OneOf(
                     (
                         *_SCOPES,
-                        argument("--id", metavar="ID", help="one pause, by its id in `duetime pauses`"),
+                        argument(
+                            "id", metavar="ID", nargs="?", help="one pause, by its id in `duetime pauses`"
+                        ),
                     ),
                     is_required=True,
                 ),
@@ -593,38 +573,36 @@ _ACTIONS = Group(
             "list the pauses, also ended ones while waiting work is spread",
             Operation("listPauses", views.PAUSES),
         ),
-        Group(
+        Command(
             "limits",
-            "list, set and reset the rate limits of types, without a deploy",
+            "list the rate limits of types; set or reset one without a deploy",
+            "actions.limits",
             (
-                Command("list", "list the rate limits", Operation("listLimits", views.LIMITS)),
-                Command(
-                    "set",
-                    "set the limit of a type, until a reset",
-                    Operation("setLimit", views.limit_set, (_name_of_type,)),
-                    (
-                        _TYPE,
-                        argument("count", metavar="N", type=int, help="the most starts in a period"),
-                        argument(
-                            "--per",
-                            metavar="PERIOD",
-                            type=lambda text: text if text in views.PERIODS.values() else seconds(text),
-                            default="minute",
-                            help="second, minute (default), hour or day, or a span such as 10s",
-                        ),
-                        argument(
-                            "--burst",
-                            metavar="N",
-                            type=int,
-                            help="how many may start at once after a rest (default: a second's)",
-                        ),
-                    ),
+                argument(
+                    "type",
+                    metavar="TYPE",
+                    nargs="?",
+                    help="a payload type that declares a rate, such as send-mail",
                 ),
-                Command(
-                    "reset",
-                    "let the limit in code hold again",
-                    Operation("resetLimit", views.limit_reset, (_name_of_type,)),
-                    (_TYPE,),
+                argument(
+                    "count",
+                    metavar="N",
+                    nargs="?",
+                    type=lambda text: text if text == "reset" else int(text),
+                    help="the most starts in a period, or reset: the limit in code holds again",
+                ),
+                argument(
+                    "--per",
+                    metavar="PERIOD",
+                    type=lambda text: text if text in views.PERIODS.values() else seconds(text),
+                    default="minute",
+                    help="second, minute (default), hour or day, or a span such as 10s",
+                ),
+                argument(
+                    "--burst",
+                    metavar="N",
+                    type=int,
+                    help="how many may start at once after a rest (default: a second's)",
                 ),
             ),
         ),
@@ -740,7 +718,7 @@ _ACTIONS = Group(
             "redrive",
             "run failed ones again, at once",
             "staged.redrive",
-            (IDS, ACTION_FILTERS, DRY_RUN, YES, WAIT, *_STAGED),
+            (IDS, ACTION_FILTERS, DRY_RUN, YES, WAIT, _STAGED),
             "Run failed ones again, at once: by id, or all that match the filters.",
         ),
     ),
@@ -774,7 +752,7 @@ _DEAD_LETTERS = Group(
                 YES,
                 flag("--all", "every dead letter, without a filter"),
                 WAIT,
-                *_STAGED,
+                _STAGED,
             ),
             "Run failed ones again, at once: by id, or all that match the filters.",
         ),
@@ -802,13 +780,42 @@ _RETRIES = (
     argument("--backoff", type=spans, metavar="SPAN[,SPAN…]", help="waits between them: 30s,5m,1h"),
     argument("--jitter", type=float, metavar="X", help="widen a wait by up to this share of it, 0 to 1"),
 )
-_BACKFILL = argument(
-    "id", metavar="ID", nargs="?", help="the backfill's id; needed if the job has several unfinished ones"
-)
 
 
 def _payload(help_text: str) -> Argument:
     return argument("--payload", metavar="JSON", help=f"{help_text}: a JSON object, or - for standard input")
+
+
+_JOB_FIELDS: Mapping[str, tuple[Callable[[str], Any], str]] = {
+    "title": (str, "the name that lists show"),
+    "category": (str, "the group in lists"),
+    "description": (str, "its purpose"),
+    "overlap": (str, "for a run that is due while another runs: skip, queue_one, allow, cancel_running"),
+    "catch_up": (int, "run the latest N missed runs later"),
+    "failure_threshold": (int, "failures in a row before a notification"),
+    "deadline": (str, "report a nominal time that has not succeeded by this HH:MM"),
+    "every_success_within": (seconds, "report a longer time without a success, such as 8d"),
+    "after_timeout": (seconds, "skip a run that has waited for the job of --after so long, such as 4h"),
+    "give_up_after": (seconds, "start no further attempt after this time, such as 1h"),
+}
+"""The fields of a registered job that few jobs set, with their parsers."""
+
+
+def _of_job(written: str) -> tuple[str, Any]:
+    """Parse a field of a job, such as ``overlap=queue_one``."""
+    name, _, value = written.partition("=")
+    if name not in _JOB_FIELDS:
+        meant = did_you_mean(name, _JOB_FIELDS)
+        raise ValueError(f"{name!r} is no field of a job{meant}; use {', '.join(_JOB_FIELDS)}")
+    try:
+        return name, _JOB_FIELDS[name][0](value)
+    except ValueError as error:
+        raise ValueError(f"{name} is {value!r}: {error}") from None
+
+
+def _job_help() -> Iterator[str]:
+    for name, (_, about) in _JOB_FIELDS.items():
+        yield f"{name} ({about})"
 
 
 _JOBS = Group(
@@ -922,62 +929,32 @@ _JOBS = Group(
                     metavar="TEXT",
                     help="when it runs; may be repeated",
                 ),
-                argument("--title", help="the name that lists show"),
-                argument("--category", help="the group in lists"),
-                argument("--description", help="its purpose"),
                 argument(
-                    "--overlap",
-                    metavar="POLICY",
-                    help="the policy for a run that is due while another runs:"
-                    " skip (default), queue_one, allow, cancel_running",
+                    "--set",
+                    dest="given",
+                    action="append",
+                    default=[],
+                    type=_of_job,
+                    metavar="NAME=VALUE",
+                    help=f"another field, may be repeated: {', '.join(_job_help())}",
                 ),
-                argument("--catch-up", type=int, metavar="N", help="run the latest N missed runs later"),
                 argument(
                     "--precision",
                     metavar="P",
                     help="second (default), or minute: it may start a minute late",
                 ),
                 argument(
-                    "--failure-threshold",
-                    type=int,
-                    metavar="N",
-                    help="failures in a row before a notification",
-                ),
-                argument(
-                    "--deadline",
-                    metavar="HH:MM",
-                    help="report a nominal time that has not succeeded by then",
-                ),
-                argument("--within", metavar="SPAN", type=seconds, help="or so long after it: 30m, 2h"),
-                argument(
-                    "--every-success-within",
+                    "--within",
                     metavar="SPAN",
                     type=seconds,
-                    help="report a longer time without a success",
+                    help="report a nominal time that has not succeeded so long after it: 30m, 2h",
                 ),
                 argument(
                     "--after",
                     metavar="JOB",
                     help="wait for that registered job's run of the same nominal day",
                 ),
-                argument(
-                    "--after-timeout",
-                    metavar="SPAN",
-                    type=seconds,
-                    help="skip a run that has waited so long (12h)",
-                ),
-                Section(
-                    "retries, by default as the handler declares",
-                    (
-                        *_RETRIES,
-                        argument(
-                            "--give-up-after",
-                            type=seconds,
-                            metavar="SPAN",
-                            help="start no further run after this time",
-                        ),
-                    ),
-                ),
+                Section("retries, by default as the handler declares", _RETRIES),
                 flag("--dry-run", "only print its next runs, its cost and what would change"),
                 OneOf(
                     (
@@ -1045,28 +1022,24 @@ _JOBS = Group(
         ),
         Command(
             "backfills",
-            "list its backfills with their progress",
-            Operation("listBackfills", views.BACKFILLS),
-            (JOB,),
+            "list its backfills with their progress; pause, resume or cancel one",
+            "actions.backfills",
+            (
+                JOB,
+                argument(
+                    "verb",
+                    nargs="?",
+                    choices=("pause", "resume", "cancel"),
+                    help="pause one: no further run begins; resume it; or cancel it, with its open runs",
+                ),
+                argument(
+                    "id",
+                    metavar="ID",
+                    nargs="?",
+                    help="the backfill's id; needed if the job has several unfinished ones",
+                ),
+            ),
             redraws=True,
-        ),
-        Command(
-            "pause-backfill",
-            "begin no further runs of a backfill; open ones end",
-            "actions.change_backfill",
-            (JOB, _BACKFILL),
-        ),
-        Command(
-            "resume-backfill",
-            "begin runs of a paused backfill again",
-            "actions.change_backfill",
-            (JOB, _BACKFILL),
-        ),
-        Command(
-            "cancel-backfill",
-            "end a backfill, and cancel its open runs",
-            "actions.change_backfill",
-            (JOB, _BACKFILL),
         ),
     ),
 )
@@ -1176,34 +1149,22 @@ _NOTIFICATIONS = Group(
                 _SYSTEM,
             ),
         ),
-        Group(
+        Command(
             "preferences",
-            "show and set recipients and channels",
+            "show recipients and channels, or change some; the others stay as they are",
+            "many.choose",
             (
-                Command(
-                    "show",
-                    "show what was chosen, and where each kind goes",
-                    Operation("getNotificationPreferences", views.preferences),
-                    (_SYSTEM,),
-                ),
-                Command(
-                    "set",
-                    "change some; the others stay as they are",
-                    "many.choose",
-                    (
-                        _SYSTEM,
-                        _language("the language of notifications"),
-                        _addresses("--email", ""),
-                        _addresses("--admin-email", " for admins"),
-                        argument(
-                            "--channel",
-                            metavar="KIND=CHANNEL[,CHANNEL…]",
-                            action="append",
-                            type=channels_of(views.NOTIFICATION_KINDS),
-                            help="the channels of a kind: email, sns, in_app; or `none`, or `default`; may be"
-                            " repeated",
-                        ),
-                    ),
+                _SYSTEM,
+                _language("the language of notifications"),
+                _addresses("--email", ""),
+                _addresses("--admin-email", " for admins"),
+                argument(
+                    "--channel",
+                    metavar="KIND=CHANNEL[,CHANNEL…]",
+                    action="append",
+                    type=channels_of(views.NOTIFICATION_KINDS),
+                    help="the channels of a kind: email, sns, in_app; or `none`, or `default`; may be"
+                    " repeated",
                 ),
             ),
         ),
@@ -1276,7 +1237,7 @@ _TENANTS = Group(
                 PREFIX,
                 JSON,
                 argument("--reason", required=True, help="why, for the audit entry"),
-                flag("--confirm", "erase; nothing brings it back"),
+                flag("--yes", "erase; nothing brings it back"),
                 flag("--keep-audit", "leave the tenant's audit trail until its retention ends"),
                 argument(
                     "--wait",
@@ -1286,7 +1247,7 @@ _TENANTS = Group(
                     help="how long to wait for running actions (default: 60s)",
                 ),
             ),
-            "Without --confirm, print what would be erased. With it, remove the jobs, cancel the actions"
+            "Without --yes, print what would be erased. With it, remove the jobs, cancel the actions"
             " and delete the items of the tenant; exit status 1: a repeat is needed.",
             calls=False,
         ),
@@ -1366,7 +1327,7 @@ _DEPLOYMENT = Group(
                 ),
                 argument(
                     "-c",
-                    "--context",
+                    dest="context",
                     action="append",
                     default=[],
                     metavar="KEY=VALUE",
@@ -1508,7 +1469,7 @@ _DEPLOYMENT = Group(
 _ROLE = argument(
     "role",
     metavar="ROLE",
-    type=not_empty("`duetime access grants list` shows the roles"),
+    type=not_empty("`duetime access grants` shows the roles"),
     help="the role: a group of the user pool",
 )
 _ACCESS = Group(
@@ -1552,38 +1513,20 @@ _ACCESS = Group(
             " a chain can only be verified against saved heads. `runs` prints the last recount of all nominal"
             " times; it needs the permission `system`, and exits with 1 if something was found.",
         ),
-        Group(
+        Command(
             "grants",
-            "list what roles may do beside the settings, grant and revoke",
+            "list what roles may do beside the settings, or grant permissions to one",
+            "actions.grants",
             (
-                Command(
-                    "list",
-                    "list what was granted at run time, role by role",
-                    Operation("listGrants", views.GRANTS),
+                argument(
+                    _ROLE.names[0],
+                    **{**_ROLE.settings, "nargs": "?"},
                 ),
-                Command(
-                    "grant",
-                    "grant permissions to a role, in place of those granted before",
-                    Operation("grantToRole", "granted {role}: {permissions}; it holds within ten seconds"),
-                    (
-                        _ROLE,
-                        argument(
-                            "permissions",
-                            metavar="PERMISSION",
-                            nargs="+",
-                            help="such as actions:manage or jobs:read",
-                        ),
-                    ),
-                ),
-                Command(
-                    "revoke",
-                    "revoke all that was granted to a role",
-                    Operation(
-                        "revokeFromRole",
-                        "revoked what was granted to {role}; its settings stay as they are",
-                        then="",
-                    ),
-                    (_ROLE,),
+                argument(
+                    "permissions",
+                    metavar="PERMISSION",
+                    nargs="*",
+                    help="granted in place of those before, such as jobs:read; none: revoke all",
                 ),
             ),
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 from duetime._english import plural
@@ -31,24 +31,19 @@ _dollars = "{:,.2f}".format
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the estimate."""
-    given = {field.name: getattr(arguments, field.name) for field in fields(Workload)}
+    given = dict[str, Any](arguments.workload)
     jobs = None
     if arguments.app is not None:
-        if given["jobs"] is not None or given["runs_per_day"] is not None:
-            raise BadUsage("--app reads the jobs; leave out --jobs and --runs-per-day, or --app")
+        if given.keys() & {"jobs", "runs_per_day"}:
+            raise BadUsage("--app reads the jobs; leave out jobs and runs_per_day, or --app")
         found = runs_per_day(app_at(arguments.app), SystemClock().now())
         jobs = {name: round(runs, _DIGITS) for name, runs in found.items()}
         given |= {"jobs": len(jobs), "runs_per_day": sum(jobs.values()) / max(1, len(jobs))}
     try:
         prices = usual_prices() if arguments.prices is None else prices_at(arguments.prices)
-        workload = Workload(**{name: value for name, value in given.items() if value is not None})
+        workload = Workload(**given)
     except InvalidArgument as refused:
-        if refused.field == "prices":
-            raise BadUsage(str(refused)) from None
-        problems = (problem.partition(" ") for problem in refused.problems)
-        raise BadUsage(
-            "; ".join(f"--{name.replace('_', '-')} {rest}" for name, _, rest in problems)
-        ) from None
+        raise BadUsage(str(refused)) from None
     made = estimate(workload, prices)
     content = _as_json(made) | ({} if jobs is None else {"runs_per_day": jobs})
     return print_either(arguments, content, lambda: "\n\n".join(_as_tables(made, jobs)))

@@ -137,8 +137,8 @@ def erase(arguments: argparse.Namespace) -> int:
         keep_audit=arguments.keep_audit,
         wait=timedelta(seconds=arguments.wait),
     )
-    if not arguments.confirm:
-        words = "would be erased; nothing has changed: add --confirm"
+    if not arguments.yes:
+        words = "would be erased; nothing has changed: add --yes"
         return _print_tenant(arguments, step.preview(), words)
     with ProgressBar("erase") as bar:
         report = step(bar.note)

@@ -16,7 +16,6 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from duetime.app import App
-from duetime.cli.arguments import fields_of
 from duetime.cli.failures import BadUsage
 from duetime.cli.loading import app_at, setup_at
 from duetime.clock import SystemClock
@@ -28,7 +27,7 @@ from duetime.targets import with_targets
 if TYPE_CHECKING:  # its imports take seconds, and need moto
     from duetime.local import LocalOptions
 
-# The probability of a second delivery with ``--at-least-once``.
+# The probability of a second delivery with ``--unreliable``.
 _DOUBLES = 0.3
 _A_MINUTE = timedelta(minutes=1)
 
@@ -89,8 +88,8 @@ def _program() -> str:
 def _options(arguments: argparse.Namespace) -> LocalOptions:
     from duetime.local import LocalOptions, SchedulerQuirks  # noqa: PLC0415 - as above
 
-    doubles = _DOUBLES if arguments.at_least_once else 0.0
-    lateness = _A_MINUTE if arguments.timers_late else timedelta(0)
+    doubles = _DOUBLES if arguments.unreliable else 0.0
+    lateness = _A_MINUTE if arguments.unreliable else timedelta(0)
     setup = None if arguments.setup is None else setup_at(arguments.setup)
     try:
         return LocalOptions(
@@ -108,20 +107,7 @@ def _options(arguments: argparse.Namespace) -> LocalOptions:
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
-    usual = Settings()
-    changes = dict[str, Any](enabled=not arguments.off, worker_batch=arguments.worker_batch)
-    if arguments.wheel:
-        changes["timers"] = "wheel"
-    if arguments.near_limit is not None:
-        near_limit = timedelta(seconds=arguments.near_limit)
-        changes |= {"near_limit": near_limit, "wake_early": min(usual.wake_early, near_limit / 2)}
-    if arguments.lease is not None:
-        lease = timedelta(seconds=arguments.lease)
-        heartbeat = min(usual.heartbeat, lease / 4)
-        changes |= {"lease": lease, "heartbeat": heartbeat}
-        changes |= {"cancel_poll": min(usual.cancel_poll, heartbeat)}
-        changes |= {"clock_skew": min(usual.clock_skew, lease / 4)}
-    settings = with_profile(Settings(**changes, **access_of(arguments)), arguments.profile)
+    settings = with_profile(Settings(**given_settings(arguments)), arguments.profile)
     if arguments.mail_to and settings.events == "off":
         raise BadUsage(
             f"--mail-to is {arguments.mail_to}, but the profile {arguments.profile} has no notifications;"
@@ -130,9 +116,17 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     return settings
 
 
-def access_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings that were given."""
-    return fields_of(arguments, ("authorization", "roles", "required_role", "identities"))
+def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that were given, and times that must not exceed them, which are shortened."""
+    usual, given = Settings(), dict[str, Any](arguments.given)
+    if near_limit := given.get("near_limit"):
+        given.setdefault("wake_early", min(usual.wake_early, near_limit / 2))
+    if lease := given.get("lease"):
+        given.setdefault("heartbeat", min(usual.heartbeat, lease / 4))
+        given.setdefault("clock_skew", min(usual.clock_skew, lease / 4))
+    if heartbeat := given.get("heartbeat"):
+        given.setdefault("cancel_poll", min(usual.cancel_poll, heartbeat))
+    return given
 
 
 @contextmanager

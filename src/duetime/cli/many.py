@@ -18,6 +18,7 @@ from duetime.cli.arguments import NONE, Filters, filters_of
 from duetime.cli.client import Client, Json, client_of
 from duetime.cli.failures import BadUsage, RequestRejected
 from duetime.cli.output import (
+    Operation,
     ProgressBar,
     check_terminal,
     confirmed,
@@ -283,7 +284,7 @@ def read(arguments: argparse.Namespace) -> int:
 
 
 def choose(arguments: argparse.Namespace) -> int:
-    """Change the recipients, the channels and the language of notifications."""
+    """Show the recipients, the channels and the language of notifications, or change them."""
     given = {
         "language": arguments.language,
         "addresses": _addresses(arguments.email),
@@ -291,7 +292,7 @@ def choose(arguments: argparse.Namespace) -> int:
         "channels": dict(arguments.channel) if arguments.channel else None,
     }
     if all(value is None for value in given.values()):
-        raise BadUsage("nothing to set; give --language, --email, --admin-email or --channel")
+        return Operation("getNotificationPreferences", preferences)(arguments)
     chosen = client_of(arguments).call("setNotificationPreferences", {"scope": arguments.scope, **given})
     return print_content(arguments, chosen.body, preferences)
 

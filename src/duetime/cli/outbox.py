@@ -6,7 +6,7 @@ import argparse
 
 from duetime.cli.client import Client, Json, client_of
 from duetime.cli.failures import BadUsage, NoResponse, RequestRejected
-from duetime.cli.output import last_word, print_content, print_either
+from duetime.cli.output import print_content, print_either
 from duetime.cli.tables import Table, plain
 from duetime.errors import OperationFailed, truncate
 
@@ -19,9 +19,11 @@ _NOT_FOUND = 404
 
 def run(arguments: argparse.Namespace) -> int:
     """List what was sent, or show one mail."""
-    if getattr(arguments, "number", None) is not None:
+    kind = arguments.kind
+    if arguments.number is not None:
+        if kind != "mails":
+            raise BadUsage(f"only a mail has a number; leave out {arguments.number}, or use `outbox mails`")
         return _show(arguments)
-    kind = last_word(arguments)
     usual = CAPACITY if kind == "metrics" else _USUAL
     given = {"limit": usual if arguments.limit is None else arguments.limit, "type": arguments.type}
     return print_content(arguments, _ask(client_of(arguments), kind, given), _KINDS[kind])

@@ -23,9 +23,6 @@ JSON = "--json"
 OF_ACTIONS = ("why", "pause", "resume", "pauses", "limits")
 """Commands of the group ``actions`` that need no group before them."""
 
-_LIMITS = ["actions", "limits"]
-"""A group that lists if no command follows."""
-
 _WATCH = flag("--watch", "in a terminal, refresh every 2 s until interrupted")
 
 Run: TypeAlias = Callable[[argparse.Namespace], int]
@@ -156,13 +153,7 @@ def expand(words: Sequence[str]) -> list[str]:
         found = [*found[1:], "--help"]
     if found[:1] and found[0] in OF_ACTIONS:
         found = ["actions", *found]
-    if found[:2] == _LIMITS and _begins_with_option(found[2:]):
-        found = [*_LIMITS, "list", *found[2:]]
     return found
-
-
-def _begins_with_option(words: Sequence[str]) -> bool:
-    return not words or (words[0].startswith("-") and words[0] not in {"-h", "--help"})
 
 
 def json_at_end(words: Sequence[str]) -> list[str]:

@@ -66,7 +66,7 @@ class _Stage:
         if same := self.of("same_error"):
             return f"the same error came back: {plain(_error(same[0]))} ({same[0]['id']})"
         if running := self.of("running"):
-            return f"{len(running)} still running, such as {running[0]['id']}: wait longer with --stage-wait"
+            return f"{len(running)} still running, such as {running[0]['id']}: wait longer, as in --staged 1h"
         return "no action of this stage was executed" if self.now and not self.of("executed") else None
 
     def document(self) -> Json:
@@ -92,9 +92,7 @@ def redrive(arguments: argparse.Namespace) -> int:
         OperationFailed: the API failed; some may be redriven, and a repeat is safe.
     """
     filters, verb = chosen_by(arguments), VERBS["redrive"]
-    if not arguments.staged:
-        if arguments.stage_wait is not None:
-            raise BadUsage("--stage-wait goes with --staged")
+    if arguments.staged is None:
         return change(arguments)
     if arguments.ids or arguments.dry_run or not filters:
         raise BadUsage("--staged takes filters such as --type, without ids and --dry-run")
@@ -102,7 +100,7 @@ def redrive(arguments: argparse.Namespace) -> int:
     chosen = filters if arguments.yes else agreed(client, verb, filters)
     if chosen is None:
         return 0
-    run = _StagedRedrive(client, chosen, timedelta(seconds=arguments.stage_wait or WAIT))
+    run = _StagedRedrive(client, chosen, timedelta(seconds=arguments.staged))
     stages, reason = [], None
     for stage in run.stages():
         stages.append(stage)
