@@ -208,18 +208,14 @@ class Settings(GivenFields):
         default="standard",
         metadata={
             "about": "The lifecycle events to publish. standard: all of jobs, and failures, cancels and"
-            " changes of one-shots. all: also their schedule, start and end, three more events each."
-            " off: none.",
+            " changes of one-shots. all: also their schedule, start and end, three more events each,"
+            " and the audit trail. off: none.",
             "choices": ("off", "standard", "all"),
         },
     )
     pause_needs_end: bool = field(
         default=False,
         metadata={"about": "Each pause needs an end: of a job, a tenant, a type, a key and a worker."},
-    )
-    audit_events: bool = field(
-        default=False,
-        metadata={"about": "Publish the audit trail on the event bus."},
     )
     topic_arn: str = text("", "The SNS topic of notifications; empty: none.")
     mail_from: str = text(
@@ -239,6 +235,13 @@ class Settings(GivenFields):
         "The beginning of every route of the admin API.",
         like=r"(/[A-Za-z0-9._~-]+){1,8}",
         allowed="segments such as /api/v1",
+    )
+    api_tag: str = text(
+        "",
+        "The tag of every operation in the API's OpenAPI document. Empty: a tag for each subject, such as"
+        " actions and jobs.",
+        like=r"(\S(.{0,58}\S)?)?",
+        allowed="text of 1 to 60 characters in one line, or none",
     )
     authorization: Literal["roles", "allow-all"] = field(
         default="roles",

@@ -12,7 +12,7 @@ from duetime.aws.notes import publish
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.lambdas.api import make_handler
 from duetime.settings import Made, Settings
-from tests.api.conftest import OPERATOR
+from tests.api.conftest import OPERATOR, sample_event
 
 LARGE = {"type": "remark", "payload": {"text": "ü" * 4_000}, "in": 60}
 
@@ -46,6 +46,12 @@ def test_an_action_is_scheduled_found_moved_and_cancelled(deployed):
     assert deployed("redrive", action_id=made["id"]).status == 409
     assert deployed("cancel", action_id=made["id"]).json["status"] == "cancelled"
     assert deployed("cancel", action_id=made["id"]).code == "action-conflict"
+
+
+def test_the_document_has_the_tag_that_the_deployment_chose(aws, app, call):
+    client = type(call)(make_handler(Settings(api_tag="Ours"), app))
+    event = sample_event("health", path="/api/v1/openapi.json")
+    assert [item["name"] for item in client.send(event).json["tags"]] == ["Ours"]
 
 
 def test_many_actions_are_cancelled_by_their_correlation_id(deployed):

@@ -12,6 +12,7 @@ from duetime.api import PREFIX
 from duetime.api.document_route import FILE as SERVED
 from duetime.api.openapi.document import VERSION, every_route, generate
 from duetime.model.permissions import Permission
+from duetime.settings import Settings
 from tests.api.conftest import sample_event
 
 ROOT = Path(__file__).parents[2]
@@ -228,7 +229,29 @@ def test_its_server_has_the_prefix_of_the_deployment(call_over, store, document)
     assert response.json["paths"] == document["paths"]
 
 
-def test_each_operation_has_the_tag_of_its_group(document):
+class TestWithATagOfItsOwn:
+    @pytest.fixture
+    def settings(self):
+        return Settings(api_tag="Our scheduler")
+
+    def test_all_operations_are_grouped_under_it(self, call, document):
+        result = ask_for_it(call).json
+        validate(result)
+        assert {tag for operation in operations(result).values() for tag in operation["tags"]} == {
+            "Our scheduler"
+        }
+        assert [item["name"] for item in result["tags"]] == ["Our scheduler"]
+        assert result["components"] == document["components"]
+
+    def test_a_tag_changes_nothing_else(self, call, document):
+        result = operations(ask_for_it(call).json)
+        others = {
+            name: {**operation, "tags": ["Our scheduler"]} for name, operation in operations(document).items()
+        }
+        assert result == others
+
+
+def test_without_a_tag_each_operation_has_the_tag_of_its_group(document):
     described = {item["name"] for item in document["tags"]}
     assert {tag for operation in operations(document).values() for tag in operation["tags"]} == described
     assert operations(document)["POST /actions"]["tags"] == ["actions"]

@@ -222,14 +222,14 @@ def test_the_filters_of_the_event_sources_pass_every_record_with_an_event(
     assert {f"backfill_{word}" for word in changes} <= words
 
 
-def test_audit_entries_are_published_if_the_setting_is_on(publish, function, received, deployed, monkeypatch):
+def test_audit_entries_are_published_if_all_events_are(publish, function, received, deployed, monkeypatch):
     function("api")(sample("api-cancel-many"), Context())
     trail = [
         record for record in records(deployed.made.jobs_table) if "audit_of" in record["dynamodb"]["NewImage"]
     ]
     assert publish({"Records": trail}) == NO_FAILURES
     assert received() == []
-    monkeypatch.setenv("DUETIME_AUDIT_EVENTS", "true")
+    monkeypatch.setenv("DUETIME_EVENTS", "all")
     assert function("publish")({"Records": trail}, Context()) == NO_FAILURES
     begun, ended = received()
     for event in (begun, ended):
@@ -238,7 +238,7 @@ def test_audit_entries_are_published_if_the_setting_is_on(publish, function, rec
     assert begun["detail"]["audit"]["id"] == ended["detail"]["audit"]["id"]
     assert (begun["detail"]["audit"]["status"], ended["detail"]["audit"]["status"]) == (None, 200)
     assert begun["detail"]["by"]
-    filters = job_filters(replace(deployed, audit_events=True))
+    filters = job_filters(replace(deployed, events="all"))
     assert all(any(matches(pattern, record) for pattern in filters) for record in trail)
 
 

@@ -30,13 +30,11 @@ def test_arm_knows_a_full_batch(synthesised):
     assert source["BatchSize"] == FULL_BATCH == units.BATCH
 
 
-@pytest.mark.parametrize(
-    ("events", "audits", "tenants"), [("standard", False, "acme globex"), ("all", True, "")]
-)
+@pytest.mark.parametrize(("events", "tenants"), [("standard", "acme globex"), ("all", "")])
 def test_publish_reads_both_tables_for_six_hours_and_then_leaves_a_batch_to_the_undelivered_handler(
-    events, audits, tenants
+    events, tenants
 ):
-    settings = Settings(events=events, audit_events=audits, tenants=tenants)
+    settings = Settings(events=events, tenants=tenants)
     synthesised = synth(settings=settings)
     sources = readers(synthesised, "publish")
     filters = [

@@ -150,7 +150,7 @@ def test_a_write_without_a_published_event_stays_in_the_table(quotas):
 @pytest.mark.parametrize("quotas", QUOTAS.values(), ids=QUOTAS)
 @pytest.mark.parametrize("events", ["standard", "all"])
 def test_the_filters_are_patterns_within_the_bounds_of_lambda(events, quotas):
-    settings = Settings(events=events, audit_events=True, **quotas)
+    settings = Settings(events=events, **quotas)
     for filters in (action_filters(settings), job_filters(settings)):
         assert len(filters) <= 5
         assert [problems_of(pattern) for pattern in filters] == [[]] * len(filters)

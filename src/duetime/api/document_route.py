@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cache, lru_cache
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final
@@ -19,9 +19,12 @@ FILE: Final = Path(__file__).parent / "openapi/served.json"
 
 CACHED = "public, max-age=300, must-revalidate"
 
+ONE_TAG = "Actions at their time, jobs, and their notifications."
+"""The description of the tag that a deployment sets for all operations."""
+
 
 class DocumentRoute(RouteGroup):
-    """Serves the generated document, with the deployment's URL."""
+    """Serves the generated document, with the deployment's URL and tag."""
 
     tag = "service"
 
@@ -30,7 +33,7 @@ class DocumentRoute(RouteGroup):
         """This document; its server is what was called."""
         base, domain = request.context["base"], request.resolved_event["requestContext"].get("domainName")
         url = f"https://{domain}{base}" if domain else base  # a local gateway has no domain
-        body, tag = _served(url)
+        body, tag = _served(self.api.settings.api_tag, url)
         headers: dict[str, str | list[str]] = {"ETag": tag, "Cache-Control": CACHED}
         if has_tag(request.resolved_event.get("headers"), tag):
             return Response(HTTPStatus.NOT_MODIFIED, "application/json", "", headers=headers)
@@ -38,8 +41,20 @@ class DocumentRoute(RouteGroup):
 
 
 @lru_cache(maxsize=16)
-def _served(url: str) -> tuple[str, str]:
+def _served(tag: str, url: str) -> tuple[str, str]:
     """Return the document's text and its ETag."""
-    document: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8")) | {"servers": [{"url": url}]}
+    document = _with_tag(tag) | {"servers": [{"url": url}]}
     body = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
     return body, tag_of(body)
+
+
+@cache
+def _with_tag(tag: str) -> dict[str, Any]:
+    """Return the document; all operations have the tag unless it is empty."""
+    document: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    if not tag:
+        return document
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            operation["tags"] = [tag]
+    return document | {"tags": [{"name": tag, "description": ONE_TAG}]}

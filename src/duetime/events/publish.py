@@ -79,7 +79,7 @@ class EventSelection:
             case Undelivered():
                 return of_undelivered(fact)
             case AuditEntry():
-                return of_audit(fact) if self._settings.audit_events else ()
+                return of_audit(fact) if self._settings.events == "all" else ()
             case WorkPauseChange():
                 return of_work_pause(fact)
             case _:

@@ -101,7 +101,7 @@ def job_filters(settings: Settings) -> Sequence[Filter]:
             "dynamodb": {"Keys": {"pk": {"S": [UNDELIVERED.partition, PAUSE.partition]}}},
         },
     )
-    return (*filters, _new(audit_of={"S": _IS_THERE})) if settings.audit_events else filters
+    return (*filters, _new(audit_of={"S": _IS_THERE})) if settings.events == "all" else filters
 
 
 def make_handler(settings: Settings) -> EventHandler:
