@@ -145,6 +145,8 @@ class Interval(Cadence):
         if self._open is None:
             return found
         where = zone(self.modifiers.zone_name)
+        if self._open.first_from(local := found + where.span(found).offset) == local:
+            return found
         for _ in range(_MOST_OPENINGS):
             opens = next_after(self._open, where, BY_THE_CLOCK, found - 1)
             if opens in (found, NOTHING):

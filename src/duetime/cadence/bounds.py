@@ -13,6 +13,7 @@ from hashlib import sha256
 
 from duetime.cadence.durations import duration_of, seconds_in
 from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.modifiers import MOST_RUNS
 from duetime.cadence.times import DAY, MINUTE
 from duetime.cadence.walk import NOTHING
 from duetime.cadence.words import BLANKS
@@ -21,7 +22,15 @@ from duetime.cadence.zones import FIRST, LAST, Zone, seconds_of
 Moment = str | date
 """A date, a local date and time, or an instant; as text, ``date`` or ``datetime``."""
 
-MOST_RUNS = 10_000
+Leap = Callable[[int, int, int], tuple[int, int]]
+"""Returns a later instant, and how many occurrences are after the given one and no later than it.
+
+They are at most as many as the second argument, and the instant is no later than the third. It returns the
+given instant and 0 where it cannot count at once.
+"""
+
+# Occurrences that are searched one by one before the next leap.
+_STEPS = 16
 MOST_EXCLUDED = 100
 _DATE_LENGTH = 10
 _EXAMPLE = "as in 2027-01-04, 2027-01-04T09:00 or 2027-01-04T09:00Z"
@@ -66,10 +75,16 @@ class Bounds:
 class Limits:
     """Bounds in one zone, as seconds since 1970."""
 
-    __slots__ = ("_counted", "_last", "delay", "excluded", "first")
+    __slots__ = ("_counted", "_last", "_leap", "delay", "excluded", "first")
 
-    def __init__(self, bounds: Bounds, where: Zone, *, needs_start: bool) -> None:
+    def __init__(self, bounds: Bounds, where: Zone, *, needs_start: bool, leap: Leap | None = None) -> None:
         """Resolve the bounds.
+
+        Args:
+            bounds: the bounds.
+            where: the zone of their local times.
+            needs_start: whether a count needs a start.
+            leap: counts many occurrences at once.
 
         Raises:
             InvalidCadence: the end is before the start, or a count has no start.
@@ -82,7 +97,7 @@ class Limits:
         self._last = max(instants_of(bounds.end, where, is_end=True)) if bounds.end else LAST
         left = max(bounds.count - bounds.used, 0) if bounds.count else None
         self._counted = max(self.first - 1, bounds.used_until - bounds.delay), left
-        self.delay = bounds.delay
+        self.delay, self._leap = bounds.delay, leap
         self.excluded = frozenset(at for text in bounds.except_at for at in instants_of(text, where))
         if self._last < self.first:
             raise InvalidCadence(
@@ -97,6 +112,9 @@ class Limits:
         """
         at, left = self._counted
         while left and at < until:
+            if self._leap and left % _STEPS == 0:
+                at, passed = self._leap(at, left - 1, min(until, self._last))
+                left -= passed
             found = search(at)
             at, left = (found, left - 1) if NOTHING < found <= self._last else (at, None)
         self._counted = at, left

@@ -20,7 +20,7 @@ from duetime.cadence.walk import NOTHING
 from duetime.cadence.zones import FIRST, LAST, Zone, instant_at, seconds_of
 
 if TYPE_CHECKING:
-    from duetime.cadence.bounds import Limits
+    from duetime.cadence.bounds import Leap, Limits
     from duetime.cadence.eventbridge import WakeExpression
 
 Precision = Literal["second", "minute"]
@@ -263,7 +263,9 @@ def declared(read: Callable[P, C]) -> Callable[P, C]:
     return declare
 
 
-def limits_of(modifiers: Modifiers, where: Zone, *, needs_start: bool = True) -> Limits | None:
+def limits_of(
+    modifiers: Modifiers, where: Zone, *, needs_start: bool = True, leap: Leap | None = None
+) -> Limits | None:
     """Return the limits of a cadence in its zone; None without bounds.
 
     Raises:
@@ -273,7 +275,7 @@ def limits_of(modifiers: Modifiers, where: Zone, *, needs_start: bool = True) ->
         return None
     from duetime.cadence.bounds import Limits  # noqa: PLC0415 - few cadences have bounds
 
-    return Limits(modifiers.bounds, where, needs_start=needs_start)
+    return Limits(modifiers.bounds, where, needs_start=needs_start, leap=leap)
 
 
 def spreads_seconds(modifiers: Modifiers) -> bool:

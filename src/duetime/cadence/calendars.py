@@ -9,14 +9,24 @@ following, preceding, and modified following. They move the occurrences of weeke
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from bisect import bisect
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal, get_args
 
-from duetime.cadence.days import FIRST_DAY, LAST_DAY, UNIX_DAY, Month, month_of, weekday_of
+from duetime.cadence.days import (
+    FIRST_DAY,
+    LAST_DAY,
+    UNIX_DAY,
+    Month,
+    Select,
+    days_between,
+    month_of,
+    weekday_of,
+)
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.words import WEEKDAYS
+from duetime.cadence.words import WEEKDAYS, bits
 
 Instead = Literal["skip", "next_business_day", "previous_business_day", "business_day_of_month"]
 Weekends = Literal["move", "keep"]
@@ -135,13 +145,14 @@ class Calendar:
 
     def moved_to(self, day: int) -> int | None:
         """Return the business day to which an excluded day's occurrences move; None without one in a year."""
+        return self._chosen(day, self.business_day_from(day, -1), self.business_day_from(day, 1))
+
+    def _chosen(self, day: int, preceding: int | None, following: int | None) -> int | None:
+        """Return the one of two business days to which an excluded day between them moves."""
         if self.instead == "previous_business_day":
-            return self.business_day_from(day, -1)
-        following = self.business_day_from(day, 1)
-        if self.instead == "next_business_day":
-            return following
+            return preceding
         is_same_month = following is not None and month_of(following).first == month_of(day).first
-        return following if is_same_month else self.business_day_from(day, -1)
+        return following if is_same_month or self.instead == "next_business_day" else preceding
 
     @property
     def years(self) -> tuple[int, int] | None:
@@ -150,7 +161,7 @@ class Calendar:
         years = [int(entry[:4]) for entry in entries if len(entry) == _DATE_LENGTH]
         return (min(years), max(years)) if years else None
 
-    def applied(self, month: Month, admitted: int, regular: Callable[[Month], int]) -> int:
+    def applied(self, month: Month, admitted: int, regular: Select) -> int:
         """Return the days of a month after this calendar, the 1st as bit 0.
 
         Args:
@@ -158,30 +169,32 @@ class Calendar:
             admitted: its days before the calendar.
             regular: returns the days of other months, from which occurrences may move into this one.
         """
-        days = 0
-        for n in range(month.length):
-            if (admitted >> n & 1 and self.keeps(month.first + n)) or (
-                self.moves and self._receives(month.first + n, regular)
-            ):
-                days |= 1 << n
+        first, last = month.first, month.first + month.length - 1
+        if not self.moves:
+            return sum(1 << n for n in bits(admitted) if self.leaves(first + n))
+        business = [day for day in range(first, last + 1) if self.is_business_day(day)]
+        if not business and self.weekends == "move":
+            return 0
+        before, after = self.business_day_from(first, -1), self.business_day_from(last, 1)
+        begin = first - _LONGEST_MOVE if before is None else before
+        end = last + _LONGEST_MOVE if after is None else after
+        business, days = [day for day in (before, *business, after) if day is not None], 0
+        for day in days_between(regular, begin, end):
+            target: int | None = day
+            if not self.keeps(day):
+                at = bisect(business, day)
+                target = self._chosen(day, *business[at - 1 : at] or [None], *business[at : at + 1] or [None])
+            if target is not None and first <= target <= last:
+                days |= 1 << target - first
         return days
 
-    def _receives(self, day: int, regular: Callable[[Month], int]) -> bool:
-        """Return whether an occurrence moves to a day, from one of the days without business around it."""
-        if not self.is_business_day(day):
-            return False
-        for step in (-1, 1):
-            month, at = None, day + step
-            while FIRST_DAY <= at <= LAST_DAY and abs(at - day) < _LONGEST_MOVE:
-                if self.is_business_day(at):
-                    break
-                if month is None or not month.first <= at < month.first + month.length:
-                    month = month_of(at)
-                is_due = regular(month) >> at - month.first & 1 and not self.keeps(at)
-                if is_due and self.moved_to(at) == day:
-                    return True
-                at += step
-        return False
+    def days_with(self, count: int) -> int:
+        """Return a number of days in a row of which so many, at least, are business days."""
+        free = {*self.weekend, *self.exclude} & {*WEEKDAYS}
+        at_work = len(WEEKDAYS) - len(free)
+        days = 7 * -(-(count + len(self.exclude)) // at_work) if at_work else _LONGEST_MOVE
+        # In less than a year each date comes once.
+        return days if days < _LONGEST_MOVE - 2 and not self.include else _LONGEST_MOVE * count
 
     def business_day_from(self, day: int, step: int) -> int | None:
         """Return the next business day after a day, or before it with a step of -1; None within a year."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
 from functools import partial
 
 from duetime.cadence.calendars import Calendar
-from duetime.cadence.days import FIRST_DAY, LAST_DAY, Month, Select, Shift, month_of
+from duetime.cadence.days import FIRST_DAY, LAST_DAY, Month, Select, Shift, days_between
 from duetime.cadence.modifiers import DayOffset
 
 WORKWEEK = Calendar(exclude=["sat", "sun"])
@@ -14,49 +14,37 @@ WORKWEEK = Calendar(exclude=["sat", "sun"])
 _LONGEST_BREAK = 366
 
 
-def shift_days(offset: DayOffset, calendar: Calendar | None) -> Shift:
-    """Return a function of the days of a month that lie `offset` after the days of a function of months."""
-    if offset.is_business:
-        return partial(_by_business_days, count=offset.days, business=calendar or WORKWEEK)
-    return partial(_by_days, count=offset.days)
+def shift_days(offset: DayOffset, calendar: Calendar | None) -> tuple[Shift, int]:
+    """Return a function of the days of a month that lie `offset` after the days of a function of months.
+
+    The number is that of the days over which it shifts at most.
+    """
+    if not offset.is_business:
+        return partial(_by_days, count=offset.days), abs(offset.days)
+    business = calendar or WORKWEEK
+    shift = partial(_by_business_days, count=offset.days, business=business)
+    return shift, business.days_with(abs(offset.days))
 
 
 def _by_days(month: Month, named: Select, *, count: int) -> int:
-    return sum(1 << n for n in range(month.length) if _is_named(month.first + n - count, named))
+    first, last = month.first - count, month.first + month.length - 1 - count
+    return sum(1 << day - first for day in days_between(named, first, last))
 
 
 def _by_business_days(month: Month, named: Select, *, count: int, business: Calendar) -> int:
+    first, last, step = month.first, month.first + month.length - 1, 1 if count > 0 else -1
+    if not any(map(business.is_business_day, range(first, last + 1))):
+        return 0
+    edge = first if count > 0 else last
+    for _ in range(abs(count)):
+        further = business.business_day_from(edge, -step)
+        edge = edge - step * _LONGEST_BREAK if further is None else further
+    begin, end = (max(edge, FIRST_DAY), last) if count > 0 else (first, min(edge, LAST_DAY))
+    sources = [*days_between(named, begin, end)]
+    days = [day for day in range(begin, end + 1) if business.is_business_day(day)] if sources else []
     found = 0
-    for n in range(month.length):
-        day = month.first + n
-        if business.is_business_day(day) and any(
-            _is_named(source, named) for source in _sources(day, count, business)
-        ):
-            found |= 1 << n
+    for day in sources:
+        at = bisect_right(days, day) + count - 1 if count > 0 else bisect_left(days, day) + count
+        if 0 <= at < len(days) and first <= days[at] <= last:
+            found |= 1 << days[at] - first
     return found
-
-
-def _sources(day: int, count: int, business: Calendar) -> Iterator[int]:
-    """Yield the days of which a business day is the `count`-th business day after, or before if negative.
-
-    They are one business day, and the other days between it and the next one.
-    """
-    back = -1 if count > 0 else 1
-    nearest: int | None = day
-    for _ in range(abs(count) - 1):
-        nearest = None if nearest is None else business.business_day_from(nearest, back)
-    if nearest is None:
-        return
-    for at in range(nearest + back, nearest + back * _LONGEST_BREAK, back):
-        if not FIRST_DAY <= at <= LAST_DAY:
-            return
-        yield at
-        if business.is_business_day(at):
-            return
-
-
-def _is_named(day: int, named: Select) -> bool:
-    if not FIRST_DAY <= day <= LAST_DAY:
-        return False
-    month = month_of(day)
-    return bool(named(month) >> day - month.first & 1)

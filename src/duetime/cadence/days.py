@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from duetime.cadence.day_fields import LENGTHS, DayFields
+from duetime.cadence.words import bits
 
 if TYPE_CHECKING:
     from duetime.cadence.calendars import Calendar
@@ -48,9 +49,10 @@ class DayCycle(NamedTuple):
     anchor: int
     length: int = 7
 
-    def has(self, day: int) -> bool:
-        """Return whether the day is in such a period."""
-        return (day - self.anchor) // self.length % self.every == 0
+    def among(self, month: Month, days: int) -> int:
+        """Return the days of a month that are in such a period, the 1st as bit 0."""
+        since = month.first - self.anchor
+        return sum(1 << n for n in bits(days) if (since + n) // self.length % self.every == 0)
 
 
 class MonthCycle(NamedTuple):
@@ -59,10 +61,9 @@ class MonthCycle(NamedTuple):
     every: int
     anchor: int
 
-    def has(self, day: int) -> bool:
-        """Return whether the day is in such a month."""
-        when = date.fromordinal(day + UNIX_DAY)
-        return (when.year * 12 + when.month - 1 - self.anchor) % self.every == 0
+    def among(self, month: Month, days: int) -> int:
+        """Return the days of such a month, and none of another."""
+        return days if (month.year * 12 + month.month - 1 - self.anchor) % self.every == 0 else 0
 
 
 class YearCycle(NamedTuple):
@@ -72,10 +73,11 @@ class YearCycle(NamedTuple):
     anchor: int
     dates: frozenset[tuple[int, int]]
 
-    def has(self, day: int) -> bool:
-        """Return whether the day is such a date in such a year."""
-        when = date.fromordinal(day + UNIX_DAY)
-        return (when.year - self.anchor) % self.every == 0 and (when.month, when.day) in self.dates
+    def among(self, month: Month, days: int) -> int:
+        """Return the days of a month that are such dates in such a year."""
+        if (month.year - self.anchor) % self.every:
+            return 0
+        return sum(1 << n for n in bits(days) if (month.month, n + 1) in self.dates)
 
 
 Cycle = DayCycle | MonthCycle | YearCycle
@@ -94,6 +96,9 @@ class Days:
         "_cycle",
         "_dated",
         "_kinds",
+        "_months",
+        "_numbers",
+        "_reach",
         "_select",
         "_shift",
         "fields",
@@ -109,7 +114,9 @@ class Days:
         *,
         select: Select | None = None,
         shift: Shift | None = None,
+        reach: int = 0,
     ) -> None:
+        """Store the parts; `reach` is the number of months over which days are shifted or moved at most."""
         self.fields = fields
         self._cycle = cycle
         self._calendar = calendar
@@ -118,7 +125,10 @@ class Days:
         self.years = years
         self._select = select
         self._shift = shift
+        self._reach = reach
         self._kinds: dict[int, int] = {}
+        self._numbers: dict[tuple[int, ...], int] = {}
+        self._months: tuple[int, ...] = ()
         self._current = (0, 0, 0)
 
     @property
@@ -155,18 +165,37 @@ class Days:
         if day > LAST_DAY:
             return
         start = date.fromordinal(day + UNIX_DAY)
-        moved_across = self._shift is not None or (self._calendar is not None and self._calendar.moves)
-        numbers = [month for month in range(1, 13) if moved_across or self.fields.months >> month & 1]
-        cycle = None if moved_across else self._cycle
         for at in range(bisect_left(self.years, start.year), len(self.years)):
-            year = self.years[at]
-            for number in numbers:
-                if isinstance(cycle, MonthCycle) and (year * 12 + number - 1 - cycle.anchor) % cycle.every:
-                    continue
-                if isinstance(cycle, YearCycle) and (year - cycle.anchor) % cycle.every:
-                    continue
-                if year > start.year or number >= start.month:
-                    yield month_in(year, number)
+            for month in self._months_in(self.years[at]):
+                if month.first + month.length > day:
+                    yield month
+
+    def _months_in(self, year: int) -> Iterator[Month]:
+        """Yield the months of a year that may have days, after what shifts and moves them."""
+        reach, cycle = self._reach, self._cycle
+        if not self._months:
+            around = range(-reach, reach + 1)
+            of_fields = {n - 1 for n in bits(self.fields.months)}
+            self._months = tuple(n for n in range(12) if any((n + step) % 12 in of_fields for step in around))
+        period, anchor, length = 1, 0, 1
+        if isinstance(cycle, MonthCycle):
+            period, anchor = cycle.every, cycle.anchor
+        elif isinstance(cycle, YearCycle):
+            period, anchor, length = 12 * cycle.every, 12 * cycle.anchor, 12
+        since = 12 * year - anchor + reach
+        for n in self._months:
+            if (since + n) % period < length + 2 * reach:
+                yield month_in(year, n + 1)
+
+    def number_in(self, year: int) -> int:
+        """Return how many days it has in a year, computed once for each kind of year."""
+        kind: tuple[int, ...] = (year,)
+        is_alone = self._reach < 12 and not self._dated.start - 1 <= year <= self._dated.stop  # noqa: PLR2004 - a year
+        if self._cycle is None and is_alone:
+            kind = (month_in(year, 1).weekday, *map(_is_leap, (year - 1, year, year + 1)))
+        if kind not in self._numbers:
+            self._numbers[kind] = sum(self.admitted(month).bit_count() for month in self._months_in(year))
+        return self._numbers[kind]
 
     def _load(self, month: Month) -> tuple[int, int, int]:
         """Return a month's first day, the day after it, and its admitted days, the 1st as bit 0."""
@@ -202,11 +231,17 @@ class Days:
             if self._select is not None and admitted:
                 admitted &= self._select(month)
             self._kinds[kind] = admitted
-        if self._cycle is None or not admitted:
-            return admitted
-        return sum(
-            1 << n for n in range(month.length) if admitted >> n & 1 and self._cycle.has(month.first + n)
-        )
+        return self._cycle.among(month, admitted) if self._cycle and admitted else admitted
+
+
+def days_between(select: Select, first: int, last: int) -> Iterator[int]:
+    """Yield the days that a function selects from the first to the last, both included."""
+    day, last = max(first, FIRST_DAY), min(last, LAST_DAY)
+    while day <= last:
+        month = month_of(day)
+        selected = select(month) >> day - month.first << day - month.first
+        yield from (month.first + n for n in bits(selected) if month.first + n <= last)
+        day = month.first + month.length
 
 
 class EveryDay(Days):
@@ -241,8 +276,12 @@ def month_of(day: int) -> Month:
 def month_in(year: int, month: int) -> Month:
     """Return a month of a year, cached, since all cadences of a process need the same few."""
     first = date(year, month, 1).toordinal()
-    leap = month == _FEBRUARY and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    return Month(year, month, first - UNIX_DAY, LENGTHS[month] + leap, first % 7)
+    length = LENGTHS[month] + (month == _FEBRUARY and _is_leap(year))
+    return Month(year, month, first - UNIX_DAY, length, first % 7)
+
+
+def _is_leap(year: int) -> bool:
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
 def weekday_of(day: int) -> int:

@@ -11,7 +11,7 @@ from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import ALL_DAYS, ALL_WEEKDAYS, ALL_WEEKS, LAST_WEEK, DayFields
 from duetime.cadence.days import Cycle, Days
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.times import DAY, HOUR, MINUTE, Times
+from duetime.cadence.times import HOUR, MINUTE, Times, times_of
 from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.words import WEEKDAYS
 
@@ -87,10 +87,7 @@ class Exported:
 
     def _masks(self, times: Times) -> tuple[int, int, int]:
         """Return hours, minutes and seconds of which each combination is a time."""
-        found, at = set[tuple[int, int, int]](), times.first_from(0)
-        while at >= 0:
-            found.add((at // HOUR, at % HOUR // MINUTE, at % MINUTE))
-            at = times.first_from(at + 1) if at + 1 < DAY else -1
+        found = {(at // HOUR, at % HOUR // MINUTE, at % MINUTE) for at in times_of(times)}
         masks = tuple(sum(1 << value for value in {time[unit] for time in found}) for unit in range(3))
         if masks[0].bit_count() * masks[1].bit_count() * masks[2].bit_count() != len(found):
             self.fail(

@@ -16,7 +16,7 @@ from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, DayFi
 from duetime.cadence.days import DayCycle, MonthCycle, YearCycle
 from duetime.cadence.exported import Exported, Parts
 from duetime.cadence.rrule_text import from_rrule
-from duetime.cadence.times import DAY, HOUR, MINUTE
+from duetime.cadence.times import DAY, HOUR, MINUTE, times_of
 from duetime.cadence.walk import NOTHING, WallSchedule
 from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.words import WEEKDAYS, bits
@@ -183,10 +183,7 @@ def _excluded(cadence: WallCadence, parts: Parts) -> set[int]:
     local = {at + where.span(at).offset for at in found}
     for entry in parts.excluded:
         midnight = seconds_of(datetime.fromisoformat(entry).replace(tzinfo=UTC))
-        at = cadence.wall.times.first_from(0)
-        while at >= 0:
-            local.add(midnight + at)
-            at = cadence.wall.times.first_from(at + 1) if at + 1 < DAY else -1
+        local |= {midnight + at for at in times_of(cadence.wall.times)}
     return local
 
 

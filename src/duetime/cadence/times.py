@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -128,6 +128,14 @@ def at_times(seconds_of_day: Sequence[int]) -> Times:
     """Return some times a day."""
     parts = tuple(map(at_time, seconds_of_day))
     return parts[0] if len(parts) == 1 else AnyOf(parts)
+
+
+def times_of(times: Times) -> Iterator[int]:
+    """Yield the times of a day, in order."""
+    at = times.first_from(0)
+    while at != NEVER:
+        yield at
+        at = times.first_from(at + 1) if at + 1 < DAY else NEVER
 
 
 def low_bit(mask: int) -> int:

@@ -18,6 +18,7 @@ from duetime.cadence.words import windows_text
 # Years in which every month has begun with every weekday, and February 29 has been every weekday.
 _ALL_KINDS_OF_MONTH = 41
 _SOME_YEAR = 2000
+_SHORTEST_MONTH = 28
 
 
 def build_wall_schedule(
@@ -56,12 +57,15 @@ def build_wall_schedule(
     if times.first_from(0) == NO_TIME:
         window = windows_text(modifiers.windows)
         raise InvalidCadence(window, f"window: nothing of {shown} lies in it, so it never opens", "widen it")
-    shift = None
+    shift, farthest, calendar = None, 0, modifiers.calendar
     if modifiers.offset is not None:
         from duetime.cadence.day_shifts import shift_days  # noqa: PLC0415 - few cadences have an offset
 
-        shift = shift_days(modifiers.offset, modifiers.calendar)
-    build = partial(Days, fields, cycle, modifiers.calendar, select=select, shift=shift)
+        shift, farthest = shift_days(modifiers.offset, calendar)
+    if calendar is not None and calendar.moves:
+        farthest += calendar.days_with(1)
+    reach = farthest // _SHORTEST_MONTH + bool(farthest)
+    build = partial(Days, fields, cycle, calendar, select=select, shift=shift, reach=reach)
     return WallSchedule(build(years=_years(shown, build, cycle, modifiers.calendar)), times)
 
 
