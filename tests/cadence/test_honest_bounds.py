@@ -66,3 +66,28 @@ def test_a_spread_of_one_minute_spreads_and_longer_ones_of_minutes_keep_to_minut
     assert daily("09:00", spread="1m").precision == "second"
     assert {daily("09:00", spread="2m").delayed_for(f"acme/job-{n}").delay for n in range(50)} == {0, 60}
     assert daily("09:00", spread="2m").precision == "minute"
+
+
+@pytest.mark.parametrize(
+    "step", [timedelta(hours=1), timedelta(days=1), timedelta(days=7), timedelta(hours=25)]
+)
+@pytest.mark.parametrize(
+    "options", [{"window": "09:00-17:00"}, {"days": "thu"}, {"days": "mon", "window": "22:00-23:00"}]
+)
+@pytest.mark.parametrize("start", ["2027-01-04T10:00Z", "2027-01-07T20:00Z", "2027-01-04T21:30Z"])
+def test_an_interval_with_a_start_is_rejected_if_and_only_if_it_never_runs(step, options, start):
+    minutes = step // timedelta(minutes=1)
+    times = (datetime.fromisoformat(start) + n * step for n in range(1, 700))
+    opens, _, shuts = options.get("window", "00:00-23:59").partition("-")
+    weekday = options.get("days", "")
+    is_due = any(opens <= f"{at:%H:%M}" <= shuts and weekday in ("", f"{at:%a}".lower()) for at in times)
+    if not is_due:
+        with pytest.raises(NeverFires, match="none of its times"):
+            interval(minutes=minutes, start=start, **options)
+    else:
+        assert interval(minutes=minutes, start=start, **options).next_after(BEGIN - 1_095 * DAY)
+
+
+def test_without_a_start_an_interval_longer_than_each_opening_may_never_run():
+    with pytest.raises(InvalidCadence, match="it may never run; use at most 8h, a start= whose times"):
+        interval(days=1, window="09:00-17:00")

@@ -6,7 +6,7 @@ import calendar
 import re
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import pytest
 from hypothesis import given
@@ -23,8 +23,10 @@ from duetime.cadence import (
     parse,
     to_rrule,
     to_systemd,
+    weekly,
     yearly,
 )
+from duetime.cadence import days as days_module
 from duetime.cadence.days import month_in
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
@@ -74,11 +76,16 @@ MISSING = [
     (monthly("30,31", "09:00", months="feb,mar"), 30),
     (monthly(29, "09:00"), 29),
     (monthly(31, "09:00", every=5, anchor="2027-01-01"), 31),
+    (monthly("31w", "09:00"), 31),
+    (monthly("last-30", "09:00"), 31),
     (yearly("02-29", "09:00"), 29),
     (yearly("02-29", "09:00", every=2, anchor="2028-01-01"), 29),
 ]
 COMPLETE = [
-    cron("0 9 28,31 * *"),
+    cron("0 9 25-31 * *"),
+    cron("0 9 */10 * *"),
+    yearly("01-31,02-28", "09:00"),
+    monthly("15w,lastw", "09:00"),
     cron("0 9 31 1,3 *"),
     cron("0 9 31 * MON", day_rule="or"),
     monthly("31", "09:00", months="jan,mar"),
@@ -98,6 +105,44 @@ def test_a_month_without_the_date_has_the_same_note_in_every_kind(cadence, day):
         f"a month without a day {day} is passed over; L is the last day of each,"
         f' and monthly("{day}-or-last", ...) that of those'
     )
+
+
+@pytest.mark.parametrize(
+    ("cadence", "day"),
+    [
+        (monthly("1,31", "09:00"), 31),
+        (cron("0 9 28,31 * *"), 31),
+        (monthly("15,31w", "09:00"), 31),
+        (monthly("15,last-30", "09:00"), 31),
+        (monthly("1,30", "09:00", months="feb,mar"), 30),
+        (yearly("02-28,02-29", "09:00"), None),
+        (yearly("01-31,02-29,02-01", "09:00"), 29),
+    ],
+    ids=str,
+)
+def test_a_month_with_other_runs_has_the_note_too(cadence, day):
+    notes = [note for note in cadence_warnings(cadence) if "a month without a day" in note]
+    assert [re.search(r"a day (\d+) has no run for it; .*-or-last", note)[1] for note in notes] == (
+        [str(day)] if day else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("cadence", "first"),
+    [
+        (weekly("mon", "09:00", every=52, anchor="2027-01-04", months="jul"), "2152-07-31"),
+        (yearly("02-29", "09:00", every=28, anchor="2028-01-01", days="wed"), "2728-02-29"),
+        (monthly(1, "09:00", every=1_200, anchor="2027-01-01"), None),
+        (yearly("02-29", "09:00", every=4, anchor="2028-01-01"), None),
+        (daily("09:00", start="2060-01-01"), None),
+        (parse("once 2060-01-01T09:00"), None),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("start", [START, None])
+def test_a_first_run_after_many_years_is_warned_of(cadence, first, start):
+    notes = [note for note in cadence_warnings(cadence, start) if "first run" in note]
+    assert [re.search(r"first run is on (\S+),", note)[1] for note in notes] == ([first] if first else [])
 
 
 @pytest.mark.parametrize("cadence", COMPLETE, ids=str)
@@ -205,3 +250,52 @@ def test_a_count_is_not_counted_to_its_end_until_a_question_comes_near_it(build)
     assert cadence.next_after(datetime(2027, 6, 1, tzinfo=UTC)) is not None
     assert cadence.last_before(datetime(2030, 6, 1, tzinfo=UTC)) is not None
     assert month_in.cache_info().misses - before < 1_000
+
+
+MOVING = Calendar(exclude=["sat", "sun", "12-25", "2027-05-07"], instead="next_business_day")
+
+
+@pytest.mark.parametrize("every", [2, 28, 99])
+@pytest.mark.parametrize(
+    "options", [{"offset": "3b"}, {"offset": "-2d"}, {"offset": "-31b"}, {"calendar": MOVING}]
+)
+def test_a_long_cycle_whose_days_move_is_searched_near_its_own_months(every, options):
+    computed = []
+    found = days_module.Days.admitted
+
+    def counted(days, month):
+        computed.append(month)
+        return found(days, month)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(days_module.Days, "admitted", counted)
+        assert yearly("06-30", "09:00", every=every, anchor="2027-01-01", **options).next_after(START)
+    assert len(computed) < 60
+
+
+def searches_until_the_end(cadence):
+    """Return how often a counted cadence is searched before its last time is known, and that time."""
+    search, searched = cadence._next_of_all, []
+    last = cadence._limits.last(lambda at: searched.append(at) or search(at))
+    return len(searched), last
+
+
+@pytest.mark.parametrize("tz", ["UTC", "Europe/Paris"])
+@pytest.mark.parametrize(
+    ("build", "most"),
+    [
+        (lambda **options: daily("09:00", **options), 500),
+        (lambda **options: daily("09:00,17:30", calendar=MOVING, **options), 1_000),
+        (lambda **options: monthly("1,15w", "00:00", **options), 500),
+        (lambda **options: business_day("1,last", "09:00", offset="2b", **options), 500),
+        (lambda **options: cron("*/10 9-16 * * *", **options), 4_000),
+        (lambda **options: daily("02:30", dst="eventbridge", **options), 4_000),
+    ],
+)
+def test_a_long_count_is_counted_by_months_and_years(tz, build, most):
+    cadence = build(tz=tz, **COUNTED)
+    number, last = searches_until_the_end(cadence)
+    assert number < most
+    uncounted = build(tz=tz, start=COUNTED["start"])
+    times = islice(uncounted.between(START - DAY, datetime(9999, 1, 1, tzinfo=UTC)), COUNTED["count"])
+    assert [*times][-1] == datetime.fromtimestamp(last, UTC)

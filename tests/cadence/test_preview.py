@@ -217,7 +217,8 @@ def test_a_skipped_day_is_listed(duetime):
         ("*/15 * * * *", []),
         ("0 0 31 * *", ["a month without a day 31 is passed over"]),
         ("0 0 31 1,3 *", []),
-        ("0 0 28,31 * *", []),
+        ("0 0 28,31 * *", ["a month without a day 31 has no run for it"]),
+        ("0 0 25-31 * *", []),
         ("0 0 31,L * *", []),
         ("0 12 * * ? *", ['minute and end with the year, write "0 12 * * ?"']),
         ("0 0 12 ? * 2-6", ["Quartz and EventBridge count from Sunday 1"]),
@@ -291,3 +292,16 @@ def test_what_the_other_language_lacks_is_named(duetime):
     assert (status, "OnCalendar cannot express spread=" in err) == (2, True)
     status, _, err = duetime("FREQ=YEARLY;BYWEEKNO=20", "--in", "rrule")
     assert (status, "BYWEEKNO has no equivalent" in err) == (2, True)
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+def test_sentences_fit_the_terminal(duetime, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    cadence = "*/7 9-17 1,31 * * day_rule=and except_at=2027-01-01T08:00 start=2027-01-01"
+    status, out, _ = duetime(cadence.replace(" day_rule=and", ""), "--from", "2027-01-01", "--count", "1")
+    assert status == 0
+    assert "note: a month without a day 31" in out
+    assert max(map(len, out.splitlines())) <= columns
+    assert "note: except_at 2027-01-01T08:00 excludes nothing: it is no time of the cadence" in " ".join(
+        out.split()
+    )

@@ -158,3 +158,74 @@ def test_the_last_of_some_dates_is_the_day_that_stands_in(last):
     text = f"{AT}FREQ=MONTHLY;BYMONTHDAY={dates};BYSETPOS=-1"
     assert of_cadence(from_rrule(text)) == of_dateutil(text)
     assert f"{last}-or-last" in from_rrule(text).text
+
+
+LONG_NAMES = {
+    "(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna": "Europe/Amsterdam",
+    "(UTC+01:00) Amsterdam, Berlin, Bern, Rom, Stockholm, Wien": "Europe/Amsterdam",
+    "(GMT+01.00) Sarajevo/Warsaw/Zagreb": "Europe/Sarajevo",
+    "(UTC-05:00) Eastern Time (US & Canada)": "America/New_York",
+    "(UTC-03:00) Brasilia": "America/Sao_Paulo",
+    "(UTC+08:00) Beijing, Chongqing, Hong Kong, Urumqi": "Asia/Chongqing",
+    "(UTC-04:00) Georgetown, La Paz, Manaus, San Juan": "America/La_Paz",
+    "(UTC-03:30) Newfoundland": "America/St_Johns",
+    "(UTC+13:00) Samoa": "Pacific/Apia",
+    "(UTC+10:30) Lord Howe Island": "Australia/Lord_Howe",
+    "(UTC+06:30) Yangon (Rangoon)": "Asia/Yangon",
+    "(UTC-05:00) Indiana (East)": "America/Indianapolis",
+    "(UTC) Coordinated Universal Time": "UTC",
+    "(UTC-02:00) Coordinated Universal Time-02": "Etc/GMT+2",
+    "(UTC) Dublin, Edinburgh, Lisbon, London": "Europe/Dublin",
+}
+
+
+@pytest.mark.parametrize("name", LONG_NAMES)
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_long_name_of_a_zone_is_read_by_its_first_known_place(name, quote):
+    written = f"DTSTART;TZID={quote}{name}{quote}:20270104T093000\nRRULE:FREQ=DAILY"
+    assert from_rrule(written).tz == LONG_NAMES[name]
+
+
+@pytest.mark.parametrize("name", ["(UTC+01:00) Nowhere", "(UTC+05:00) Berlin"])
+def test_a_long_name_without_a_zone_of_its_offset_is_rejected(name):
+    with pytest.raises(InvalidCadence, match="there is no time zone"):
+        from_rrule(f'DTSTART;TZID="{name}":20270104T093000\nRRULE:FREQ=DAILY')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOGLE.replace("SUMMARY:Weekly", "DESCRIPTION:see RRULE:FREQ=DAILY and\n  EXDATE:1 BEGIN:VEVENT"),
+        " ".join(GOOGLE.splitlines()),
+    ],
+)
+def test_words_of_a_description_are_no_lines(text):
+    assert from_rrule(text) == from_rrule(GOOGLE)
+
+
+@pytest.mark.parametrize("rule", ["FREQ=MINUTELY;BYHOUR=9,10", "FREQ=HOURLY;BYMINUTE=0,20,40"])
+def test_dates_with_many_times_are_a_calendar(rule):
+    dates = ["20270105", "20270107", "20270108"]
+    cadence = from_rrule(f"{AT}{rule}\nEXDATE;VALUE=DATE:{','.join(dates)}")
+    assert cadence.modifiers.calendar.exclude == ("2027-01-05", "2027-01-07", "2027-01-08")
+    every = of_cadence(from_rrule(f"{AT}{rule}"), count=1_000)
+    expected = [at for at in every if f"{at:%Y%m%d}" not in dates]
+    assert of_cadence(cadence, count=len(expected)) == expected
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "BYMONTH=2",
+        "BYMONTH=2,3",
+        "BYMONTH=2;BYDAY=MO",
+        "BYMONTH=2;BYDAY=2MO,2TU",
+        "BYMONTH=1;BYDAY=-1FR",
+        "BYMONTH=2;BYMONTHDAY=-1",
+        "BYMONTH=2;BYMONTHDAY=5,6,7;BYDAY=FR",
+    ],
+)
+@pytest.mark.parametrize("interval", [2, 3])
+def test_every_nth_year_has_the_days_of_a_month(rule, interval):
+    text = f"{AT}FREQ=YEARLY;INTERVAL={interval};{rule}"
+    assert of_cadence(from_rrule(text), count=12) == of_dateutil(text, 12)

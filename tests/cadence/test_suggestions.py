@@ -133,12 +133,43 @@ def test_each_message_that_suggests_a_text_is_compared_here():
         for path in root.rglob("*.py")
         if (count := len(re.findall(r'\bwrite \\?"', path.read_text())))
     }
-    assert found == {"cadence/foreign_cron.py": 1, "cadence/warnings.py": 2}
+    assert found == {"cadence/dialects.py": 1, "cadence/foreign_cron.py": 1, "cadence/warnings.py": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ('schedule: "@every 1h30m"', "interval 1h30m"),
+        ('schedule: "CRON_TZ=Europe/Paris 0 3 * * *"', "0 3 * * * tz=Europe/Paris"),
+        ('schedule: "0 3 * * *"\n  timeZone: "Europe/Paris"', "0 3 * * * tz=Europe/Paris"),
+        ("CRON_TZ=UTC @every 5m", "interval 5m tz=UTC"),
+        ("CronTrigger(hour=3, timezone=utc)", "0 3 * * * tz=UTC"),
+        ("CronTrigger(hour=3, timezone=datetime.timezone.utc)", "0 3 * * * tz=UTC"),
+        ("CronTrigger(hour=3, timezone='utc', jitter=None)", "0 3 * * * tz=UTC"),
+        ("IntervalTrigger(hours=1, start_date=None)", "interval 1h"),
+        ("CronTrigger(hour=3, end_date='2027-12-31 09:00:00')", "0 3 * * * end=2027-12-31T09:00:00"),
+        ("H,30 * * * *", "3,30 * * * *"),
+        ("H H(1-3),20 * * *", "0 3,20 * * * spread=1h"),
+        ("H/15,58 2 * * *", "0-59/15,58 2 * * *"),
+        ("0 9 * * Monday", "0 9 * * Mon"),
+        ("0 9 1 January * tz=Europe/Paris", "0 9 1 Jan * tz=Europe/Paris"),
+        ("30 0 9 * * Monday,Friday", "30 0 9 * * Mon,Fri"),
+        ("0 9 * * Monday /usr/bin/backup", "0 9 * * Mon"),
+    ],
+)
+def test_other_spellings_of_a_language_are_translated(text, written):
+    with pytest.raises(InvalidCadence) as caught:
+        parse(text)
+    assert suggested(caught.value.remedy) == written
+    assert parse(written)
 
 
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
+        ("CronTrigger(hour=h)", "APScheduler's trigger: hour: '(H)' is not one of its values"),
+        ("crontab(hour=read())", "Celery's crontab: hour: '(READ())' is not one of its values"),
+        ("IntervalTrigger(hours=1, start_date='2027-01-01')", "start_date: no cadence has this option"),
         ("cron(61 9 ? * MON-FRI *)", "EventBridge's cron, which begins with the minute"),
         ("cron(0 9 ? * 8 *)", "day-of-week: 8 is out of range"),
         ("cron(0 9 ? * MON/2 *)", "what follows its three letters is ignored there"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from csv import DictReader
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -72,8 +74,20 @@ TYPED = {
     "first and third monday of the month at 10:00": "nth_weekday first,third mon 10:00",
     "every business day at 9": "daily 09:00 days=mon-fri",
 }
+with (Path(__file__).parent / "data" / "typed.csv").open(newline="") as file:
+    TYPED |= {row["text"]: row["cadence"] for row in DictReader(file, delimiter=";")}
 NO_CADENCE = [
-    "every morning",
+    "every",
+    "in 5 minutes",
+    "in 2 hours",
+    "next monday at 9",
+    "once at noon",
+    "jan 1 and jul 4",
+    "every year on jan 1 and jul 4",
+    "friday the 13th",
+    "5 minutes after midnight",
+    "every 5 minutes at 9",
+    "every 2 quarters",
     "every 25:00",
     "at 31",
     "tomorrow at 9",

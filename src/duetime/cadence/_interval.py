@@ -12,13 +12,13 @@ from duetime.cadence.cadence import Cadence, Precision, declared, limits_of, spr
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.durations import duration_of, duration_text, duration_words
-from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Window, Words, read_modifiers
 from duetime.cadence.times import DAY, TimeSteps
 from duetime.cadence.walk import BY_THE_CLOCK, NOTHING, WallSchedule, next_after
 from duetime.cadence.wall_schedule import build_wall_schedule, longest_run
 from duetime.cadence.words import clock_text, windows_text
-from duetime.cadence.zones import instant_at, seconds_of, zone
+from duetime.cadence.zones import FIRST, instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
     from duetime.cadence.bounds import Moment
@@ -90,18 +90,20 @@ class Interval(Cadence):
                 "calendar: an interval counts elapsed time, so its runs cannot move to another day",
                 'use instead="skip", or a cadence of the wall clock, as in daily("09:00")',
             )
-        longest = self._longest_opening()
-        if self.step > longest:
-            windows = modifiers.windows
-            shown = windows_text(windows)
-            opening = f"the window {shown}" if windows else "its filters admit at a stretch"
-            daily = clock_text(windows[0][0]) if windows else "09:00"
+        longest, windows = self._longest_opening(), modifiers.windows
+        daily = (
+            f'a cadence of the wall clock, as in daily("{clock_text(windows[0][0]) if windows else "09:00"}")'
+        )
+        if self.step > longest and self.start is None:
+            opening = f"the window {windows_text(windows)}" if windows else "its filters admit at a stretch"
             raise InvalidCadence(
                 self.text,
                 f"interval: {duration_text(self.step)} is longer than {opening}, so it may never run",
-                f"use at most {duration_text(longest)}, or a cadence of the wall clock, as in"
-                f' daily("{daily}")',
+                f"use at most {duration_text(longest)}, a start= whose times are allowed, or {daily}",
             )
+        if self.step > longest and self._next_of_all(FIRST) == NOTHING:
+            problem = "interval: none of its times, counted from its start, is one that its filters allow"
+            raise NeverFires(self.text, problem, f"choose another start=, or {daily}")
         Cadence.check_can_run(self)
 
     def _longest_opening(self) -> int:

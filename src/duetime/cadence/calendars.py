@@ -178,12 +178,10 @@ class Calendar:
         before, after = self.business_day_from(first, -1), self.business_day_from(last, 1)
         begin = first - _LONGEST_MOVE if before is None else before
         end = last + _LONGEST_MOVE if after is None else after
-        business, days = [day for day in (before, *business, after) if day is not None], 0
+        around, days = [before, *business, after], 0
         for day in days_between(regular, begin, end):
-            target: int | None = day
-            if not self.keeps(day):
-                at = bisect(business, day)
-                target = self._chosen(day, *business[at - 1 : at] or [None], *business[at : at + 1] or [None])
+            at = bisect(business, day)
+            target = day if self.keeps(day) else self._chosen(day, around[at], around[at + 1])
             if target is not None and first <= target <= last:
                 days |= 1 << target - first
         return days

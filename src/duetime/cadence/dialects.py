@@ -27,6 +27,7 @@ from duetime.cadence.foreign_cron import (
     Language,
     Suggestion,
     cron_text,
+    short_names,
 )
 from duetime.cadence.rrule_text import from_rrule, is_rrule
 from duetime.cadence.systemd_text import systemd_suggestion
@@ -51,9 +52,18 @@ def translate_error(error: InvalidCadence, text: str) -> InvalidCadence:
         except (FieldError, InvalidText) as refused:
             return type(error)(text, f"{problem}: {refused.problem}", refused.remedy)
     typed = typed_suggestion(foreign) if text.isascii() and not options else None
-    if typed is None:
-        return error
-    return type(error)(text, error.problem, typed.remedy(), start=error.start, width=error.width)
+    remedy = typed.remedy() if typed else _with_short_names(text.strip(), error.remedy)
+    return type(error)(text, error.problem, remedy, start=error.start, width=error.width)
+
+
+def _with_short_names(text: str, remedy: str) -> str:
+    """Return the remedy of an expression, with the expression if short names of its words suffice."""
+    short = short_names(text)
+    try:
+        is_enough = short != text and read_text(short).text != ""
+    except InvalidText:
+        is_enough = False
+    return f'{remedy}: write "{short}"' if is_enough else remedy
 
 
 def eventbridge_text(expression: str) -> str | None:
@@ -115,10 +125,12 @@ def _jenkins(text: str) -> Suggestion | None:
     """Return a spread for the hashes of minutes and hours, and one value for others."""
     fields, spread, unit, caveat = text.split(), 0, 1, ""
     hashes = [re.fullmatch(_HASH, field) for field in fields]
-    if len(fields) != len(FIVE) or not any(hashes):
+    if len(fields) != len(FIVE) or not any(re.search(rf"(?:^|,){_HASH}(?:,|$)", field) for field in fields):
         return None
     for at, found in enumerate(hashes):
         if found is None:
+            fields[at], is_hashed = _one_of_hash(fields[at], _HASHED[at])
+            caveat = "or any other number in the place of H" if is_hashed else caveat
             unit = 0
             continue
         first, last = (int(value) for value in (found["values"] or _HASHED[at]).split("-"))
@@ -132,16 +144,34 @@ def _jenkins(text: str) -> Suggestion | None:
     return Suggestion(cron_text(JENKINS, FIVE, fields, options), caveat)
 
 
+def _one_of_hash(field: str, values: str) -> tuple[str, bool]:
+    """Return a list of values with one for each hash, and whether there are any hashes."""
+    items = field.split(",")
+    for at, found in enumerate(re.fullmatch(_HASH, item) for item in items):
+        if found:
+            first, last = (int(value) for value in (found["values"] or values).split("-"))
+            items[at] = f"{first}-{last}/{found['step']}" if found["step"] else str(min(first + 3, last))
+    return ",".join(items), items != field.split(",")
+
+
 def _yaml(text: str) -> Suggestion | None:
-    found = re.fullmatch(r"""(?:-\s*)?(cron|schedule):\s*(["']?)([^"']+?)\2\s*(?:\s#.*)?""", text)
-    return found and _expression(ACTIONS if found[1] == "cron" else KUBERNETES, found[3])
+    """Return the cadence of a line, and of a line with its zone below it."""
+    line = r"""(?:-\s*)?(cron|schedule):\s*(["']?)([^"'\n]+?)\2\s*(?:\s#.*)?"""
+    found = re.fullmatch(rf"""{line}(?:\n\s*(?i:timezone):\s*["']?([\w/+-]+)["']?\s*)?""", text)
+    if not found:
+        return None
+    if found[1] == "cron":
+        inner = _expression(ACTIONS, found[3])
+    else:
+        inner = _go(found[3]) or _zone_before(found[3]) or _expression(KUBERNETES, found[3])
+    return inner._replace(text=f"{inner.text} tz={found[4]}") if found[4] else inner
 
 
 def _zone_before(text: str) -> Suggestion | None:
     found = re.fullmatch(r"(?:CRON_)?TZ=(\S+)\s+(.+)", text)
     if not found:
         return None
-    inner = _jenkins(found[2]) or _expression(KUBERNETES, found[2])
+    inner = _go(found[2]) or _jenkins(found[2]) or _expression(KUBERNETES, found[2])
     return inner._replace(text=f"{inner.text} tz={found[1]}")
 
 
@@ -152,16 +182,19 @@ def _zone_after(text: str) -> Suggestion | None:
 
 def _crontab_line(text: str) -> Suggestion | None:
     found = re.match(rf"({_TIME})\s+(?=[/~.\w])(?=[^\s=]*[A-Za-z])(?!\w+=)", text)
-    if not found or re.fullmatch(rf"{_NAMES}|{_ZONE}", text[found.end() :]):
+    if not found or re.fullmatch(rf"{_NAMES}|{_ZONE}", short_names(text[found.end() :])):
         return None
     caveat = "the command becomes the job's function"
     return _expression(CRONTAB, found[1])._replace(caveat=caveat, start=found.end())
 
 
+_go = _template(r"(?i)@every\s+(\S+)", r"interval \1")
 _HOUR = 60
 _YEAR = r"(?:[*?]|\d{4})(?:[-,/]\d+)*"
 _FIELD = r"[\w*?,/#-]+"
-_TIME = rf"@\w+|[\d*?]\S*(?:\s+{_FIELD}){{4,5}}?"
+# Minutes, and hours or seconds, have no letters, unlike the words of "2nd friday of every month".
+_NUMBERS = r"[\d*?][\d*?,/-]*"
+_TIME = rf"@\w+|{_NUMBERS}\s+{_NUMBERS}(?:\s+{_FIELD}){{3,4}}?"
 _HASH = r"H(?:\((?P<values>\d+-\d+)\))?(?:/(?P<step>[1-9]\d*))?"
 _HASHED = ("0-59", "0-23", "1-28", "1-12", "0-6")
 # Matches a day-of-week field, and no command.
@@ -179,7 +212,7 @@ _SPELLINGS: tuple[tuple[str, Callable[[str], Suggestion | None]], ...] = (
         _template(r"(?i)rate\(\s*(\d+)\s+(m|h|d)(?:inute|our|ay)s?\s*\)", r"interval \1\2"),
     ),
     ("this is EventBridge's single time", _template(r"(?i)at\(\s*(\S+?)\s*\)", r"once \1")),
-    ("this is Go's spelling of an interval", _template(r"(?i)@every\s+(\S+)", r"interval \1")),
+    ("this is Go's spelling of an interval", _go),
     ("this is Celery's crontab", celery),
     ("this is APScheduler's trigger", apscheduler),
     ("this is Spring's annotation", _spring),

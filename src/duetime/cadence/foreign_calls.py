@@ -74,9 +74,12 @@ def apscheduler(text: str) -> Suggestion | None:
         return None
     for ending, read in _TRIGGERS:
         if f".{call.name}".endswith(ending):
-            zone = call.named.get("timezone")
-            others = {name: value for name, value in call.named.items() if name != "timezone"}
-            return Suggestion(read(call._replace(named=others)) + (f" tz={zone}" if zone else ""))
+            others = dict(call.named)
+            options = {option: others.pop(name, "") for name, option in _OPTIONS[read is _interval_trigger]}
+            written = "".join(
+                f" {option}={value.replace(' ', 'T')}" for option, value in options.items() if value
+            )
+            return Suggestion(read(call._replace(named=others)) + written)
     return None
 
 
@@ -114,6 +117,11 @@ def _cron_trigger(call: _Call) -> str:
     return cron_text(APSCHEDULER_EITHER if counted else APSCHEDULER, [*fields], [*fields.values()])
 
 
+_OPTIONS = (
+    (("start_date", "start"), ("end_date", "end"), ("timezone", "tz")),
+    (("end_date", "end"), ("timezone", "tz")),
+)
+"""The options that all triggers share, and those of an interval, which counts from its start."""
 _TRIGGERS = (
     (".CronTrigger.from_crontab", _from_crontab),
     (".IntervalTrigger", _interval_trigger),
@@ -127,22 +135,29 @@ def _call(text: str) -> _Call | None:
         node = ast.parse(text, mode="eval").body
         if not isinstance(node, ast.Call):
             return None
-        named = {str(word.arg): _literal(word.value) for word in node.keywords}
+        named = {str(word.arg): _literal(word.value) for word in node.keywords if not _is_none(word.value)}
         return _Call(ast.unparse(node.func), [_literal(argument) for argument in node.args], named)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
+def _is_none(node: ast.expr) -> bool:
+    """Return whether an argument is None, as if it were missing."""
+    return isinstance(node, ast.Constant) and node.value is None
+
+
 def _literal(node: ast.expr) -> str:
     """Return a number, a text, the name of a zone, or the items of a list with commas between them.
 
-    Raises:
-        ValueError: it is none of them.
+    Another value, as that of a variable, is returned as its expression, which no field reads.
     """
-    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("ZoneInfo", "timezone")):
+    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("ZoneInfo", "timezone", "gettz")):
         node = node.args[0] if node.args else node
-    value = ast.literal_eval(node)
+    if ast.unparse(node).rpartition(".")[2].upper() == "UTC":
+        return "UTC"
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        value = f"({ast.unparse(node)})"
     items = value if isinstance(value, list | tuple | set) else str(value).split(",")
-    if not items or isinstance(value, bool | None):
-        raise ValueError(value)
-    return ",".join(str(item).strip() for item in items)
+    return "UTC" if str(value).upper() == "UTC" else ",".join(str(item).strip() for item in items)

@@ -55,20 +55,19 @@ def to_rrule(cadence: Cadence, *, start: datetime | None = None) -> str:
         rule, excluded = _of_wall(exported, cadence, start)
     if (last := cadence.ends_at) is not None:
         rule += f";UNTIL={_local(seconds_of(last))}Z"
-    if not _are_alike(cadence, from_rrule(rule), excluded, zone(tz)):
+    if excluded:
+        end, where = ("Z", "") if tz == "UTC" else ("", f";TZID={tz}")
+        rule += f"\nEXDATE{where}:{','.join(f'{_local(at)}{end}' for at in sorted(excluded))}"
+    if not _are_alike(cadence, from_rrule(rule), zone(tz)):
         exported.fail("these days together", "declare several cadences")
-    if not excluded:
-        return rule
-    end, where = ("Z", "") if tz == "UTC" else ("", f";TZID={tz}")
-    return f"{rule}\nEXDATE{where}:{','.join(f'{_local(at)}{end}' for at in sorted(excluded))}"
+    return rule
 
 
-def _are_alike(cadence: Cadence, read: Cadence, excluded: set[int], where: Zone) -> bool:
-    """Return whether the next times of a rule, without the excluded local times, are those of its cadence."""
+def _are_alike(cadence: Cadence, read: Cadence, where: Zone) -> bool:
+    """Return whether the next times of a rule are those of its cadence, changes of the clocks aside."""
 
     def next_times(of: Cadence) -> list[int]:
-        times = map(seconds_of, of.between(begin - _SECOND, _LATEST))
-        return [*islice((at for at in times if at + where.offset(at) not in excluded), _COMPARED)]
+        return [*islice(map(seconds_of, of.between(begin - _SECOND, _LATEST)), _COMPARED)]
 
     begin = read.next_after(_EARLIEST) or _LATEST
     mine, theirs = next_times(cadence), next_times(read)

@@ -6,15 +6,17 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, NoReturn
 from zoneinfo import ZoneInfo
 
+from duetime.cadence.bounds import MOST_EXCLUDED
 from duetime.cadence.cadence import Cadence
 from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.text import read_text
-from duetime.cadence.windows_zones import WINDOWS_ZONES
+from duetime.cadence.windows_zones import iana_name
 from duetime.cadence.words import WEEKS
 from duetime.cadence.zones import zone
 
@@ -25,7 +27,7 @@ FREQUENCIES = ("SECONDLY", "MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "
 _HOURLY, _DAILY, _WEEKLY, _MONTHLY, _YEARLY = 2, 3, 4, 5, 6
 _PARTS = {"FREQ", "INTERVAL", "WKST", "BYSECOND", "BYMINUTE", "BYHOUR", "BYDAY", "BYMONTHDAY", "BYMONTH"}
 _PARTS |= {"BYSETPOS", "COUNT", "UNTIL"}
-_OPTION = r';([\w-]+)=("[^"]*"|[^";:]*)'
+_OPTION = r';([\w-]+)=("[^"]*"|\((?:UTC|GMT)[+-][\d:]+\)[^";:]*|[^";:]*)'
 _LINE = re.compile(rf"(?P<name>[A-Z-]+)(?P<options>(?:{_OPTION})*):(?P<value>.*)", re.IGNORECASE)
 _UNITS = (1, 60, 3_600)
 _DATE_LENGTH, _SHORTEST_MONTH = 10, 28
@@ -154,7 +156,7 @@ class _Rule:
             self._fail(line[0], "has no date and time", "write it as in DTSTART:20270104T090000Z")
         tz = options.get("TZID") or ("UTC" if value.endswith("Z") else None)
         if tz is not None:
-            tz = WINDOWS_ZONES.get(tz, tz)
+            tz = iana_name(tz)
             zone(tz)
         return _Start(at, tz)
 
@@ -194,14 +196,26 @@ class _Rule:
             last = f"{end.isoformat()}{'Z' * until.endswith('Z')}" if "T" in until else f"{end.date()}"
             options.append(f"end={last}")
         if self._excluded:
-            dates = [text for text in self._excluded if len(text) == _DATE_LENGTH]
-            times = self._clocks() if dates else []
-            excluded = [f"{day}T{clock}" for day in dates for clock in times]
-            excluded += [text for text in self._excluded if text not in dates]
-            options.append(f"except_at={','.join(excluded)}")
+            options += self._exceptions_of(tz or "UTC")
         if tz is not None:
             options.append(f"tz={tz}")
         return "".join(f" {option}" for option in options)
+
+    def _exceptions_of(self, tz: str) -> list[str]:
+        """Return the option ``except_at``; or ``calendar`` for whole days of more times than it may have."""
+        dates = {text for text in self._excluded if len(text) == _DATE_LENGTH}
+        single = {text: _local_time(text, tz) for text in self._excluded if text not in dates}
+        clocks = self._clocks()
+        if len(dates) * len(clocks) + len(single) > MOST_EXCLUDED and "COUNT" not in self._parts:
+            excluded_on = defaultdict[str, set[str]](set)
+            for day, clock in single.values():
+                excluded_on[day].add(clock)
+            dates |= {day for day, found in excluded_on.items() if {*clocks} <= found}
+            single = {text: (day, clock) for text, (day, clock) in single.items() if day not in dates}
+            days = [f"calendar=exclude:{','.join(sorted(dates))}"] * bool(dates)
+            return days + [f"except_at={','.join(single)}"] * bool(single)
+        excluded = [f"{day}T{clock}" for day in sorted(dates) for clock in clocks]
+        return [f"except_at={','.join([*excluded, *single])}"]
 
     def _times(self) -> tuple[list[int], list[int] | None, list[int] | None]:
         """Return seconds, minutes and hours; None for all of them."""
@@ -363,17 +377,25 @@ class _Rule:
         days = [
             f"last-{-day - 1}" if day < -1 else "last" if day < 0 else str(day) for day in self._month_days()
         ]
-        if self._rank == _MONTHLY:
-            if ordinals or not days:
-                if days:
-                    self._in_ordinals(days, ordinals)
-                days = [day for nth in sorted(ordinals) for day in _ordinal_days(nth, "last-{}", "last")]
-            days = days or [str(day) for day in range(1, 32)]
-            return f"monthly {','.join(days)} {clocks}{cycle}{filtered}{weekdays}"
-        if ordinals or not days or any(not day.isdigit() for day in days):
-            self._fail("INTERVAL", "of years has no fixed dates", "use BYMONTH with BYMONTHDAY from 1 on")
+        if self._rank == _YEARLY:
+            if days and not ordinals and all(map(str.isdigit, days)):
+                return self._dated(months, days, f"{clocks}{cycle}{weekdays}")
+            if len(months) != 1:
+                self._fail("INTERVAL", "of years has no fixed dates", "use BYMONTH with BYMONTHDAY from 1 on")
+            cycle = f" every={12 * self._interval} anchor={self._begin().at.year}-{months[0]:02}-01"
+        if ordinals or not days:
+            if days:
+                self._in_ordinals(days, ordinals)
+            days = [day for nth in sorted(ordinals) for day in _ordinal_days(nth, "last-{}", "last")]
+        days = days or [str(day) for day in range(1, 32)]
+        return f"monthly {','.join(days)} {clocks}{cycle}{filtered}{weekdays}"
+
+    def _dated(self, months: list[int], days: list[str], options: str) -> str:
+        """Return the cadence of dates that a leap year has."""
         dates = [f"{month:02}-{int(day):02}" for month in months or range(1, 13) for day in days]
-        return f"yearly {','.join(_existing(dates))} {clocks}{cycle}{weekdays}"
+        if not (dates := _existing(dates)):
+            self._fail("INTERVAL", "of years has no date that exists", "use BYMONTH with BYMONTHDAY")
+        return f"yearly {','.join(dates)} {options}"
 
     def _weeks(self) -> str:
         """Return the filter of the weeks of the month that have the days of BYMONTHDAY."""
@@ -421,10 +443,12 @@ class _Rule:
 def _lines(text: str) -> tuple[int, list[str]]:
     """Return the number of events, and the lines of the last of them, or those of the text."""
     text = re.sub(r"\r?\n[ \t]", "", text.strip())
-    events: list[str] = re.findall(r"(?is)\bBEGIN:VEVENT\s(.*?)\sEND:VEVENT\b", text)
+    begin = r"^" if "\n" in text else r"\b"  # else it is pasted into a shell
+    events: list[str] = re.findall(rf"(?ims){begin}BEGIN:VEVENT\s(.*?)\sEND:VEVENT\b", text)
     if events:
-        text = re.sub(r"(?is)\bBEGIN:(\w+)\s.*?\sEND:\1\b", "", events[-1])
-    lines = re.split(r"\s*[\r\n]+\s*|\s+(?=(?:DTSTART|RRULE|EXDATE|RDATE|EXRULE)[;:]|FREQ=)", text)
+        text = re.sub(rf"(?ims){begin}BEGIN:(\w+)\s.*?\sEND:\1\b", "", events[-1])
+    words = r"\s+(?=[A-Z][A-Z-]{4,}[;:]|FREQ=)"
+    lines = re.split(r"\s*[\r\n]+\s*" + f"|{words}" * (not events or begin != "^"), text)
     return len(events), [line for line in lines if not events or _LEAST_CONTENT.match(line)]
 
 
@@ -453,3 +477,10 @@ def _ordinal_days(nth: int, before: str, last: str) -> list[str]:
 def _existing(dates: list[str]) -> list[str]:
     """Return the dates that a leap year has."""
     return [day for day in dates if not re.fullmatch(r"02-3\d|(?:04|06|09|11)-31", day)]
+
+
+def _local_time(text: str, tz: str) -> tuple[str, str]:
+    """Return the date and the time of day of a local time, or of an instant, in a zone."""
+    at = datetime.fromisoformat(text)
+    at = at if at.tzinfo is None else at.astimezone(ZoneInfo(tz))
+    return f"{at.date()}", f"{at:%H:%M:%S}"

@@ -8,17 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import islice
 from math import gcd
 
 from duetime._english import counted
 from duetime.cadence._interval import Interval
+from duetime.cadence._once import Once
+from duetime.cadence._yearly import Yearly
 from duetime.cadence.bounds import instants_of
 from duetime.cadence.cadence import Cadence
 from duetime.cadence.crontab import Cron
 from duetime.cadence.day_fields import LENGTHS
-from duetime.cadence.days import Days, MonthCycle
+from duetime.cadence.days import Days, MonthCycle, YearCycle
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.explain import LocalOccurrence, local_occurrences
 from duetime.cadence.expression import parse_cron
@@ -35,6 +37,7 @@ _DATES_NEEDED = timedelta(days=90)
 _UNITS = (("minute", 60, "hour"), ("hour", 24, "day"))
 _EVEN = {"minute": "interval(minutes={})", "hour": "interval(hours={})"}
 _HIGHEST = {"second": 59, "minute": 59, "hour": 23, "day-of-month": 31, "month": 12, "day-of-week": 6}
+_MANY_YEARS, _YEAR = 10, timedelta(days=366)
 _MONTH_DAYS, _WEEK_DAYS, _MONTHS = 31, 7, 12
 
 
@@ -45,7 +48,8 @@ def cadence_warnings(
 
     Args:
         cadence: the cadence.
-        start: warn if its calendar's dates end within ninety days after it, or before `until`.
+        start: warn if its calendar's dates end within ninety days after it, or before `until`, or if its
+            first run after it is many years ahead.
         until: the last occurrence of interest.
     """
     try:
@@ -54,6 +58,7 @@ def cadence_warnings(
         return [f"{refused.problem}; {refused.remedy}"]
     found = [*_cron_warnings(cadence)] if isinstance(cadence, Cron) else []
     found += _missing_date_warnings(cadence)
+    found += _late_warnings(cadence, start)
     return [*found, *_needless_exclusions(cadence), *_ending_dates(cadence, start, until)]
 
 
@@ -205,13 +210,39 @@ def _missing_date_warnings(cadence: Cadence) -> Iterator[str]:
     if not isinstance(cadence, WallCadence) or not isinstance(cadence.wall.days, Days):
         return
     fields, cycle = cadence.wall.days.fields, cadence.wall.days.cycle
-    months, dates = bits(fields.months), [n + 1 for n in bits(fields.days)]
+    ends = (*fields.lasts, *fields.nearest_lasts)
+    if fields.either or fields.capped or 0 in ends:
+        return
+    months, listed = bits(fields.months), {n + 1 for n in bits(fields.days)}
+    dates = {*listed, *fields.nearest, *(back + 1 for back in ends)}
     if isinstance(cycle, MonthCycle):
         months = [n for n in months if (n - 1 - cycle.anchor) % gcd(cycle.every, _MONTHS) == 0]
-    shortest = min((LENGTHS[month] for month in months), default=_MONTH_DAYS)
-    is_other = fields.either or fields.lasts or fields.nearest or fields.nearest_lasts or fields.capped
-    if dates and dates[0] > shortest and not is_other:
+    days = {(month, day) for month in months for day in dates}
+    days = days & cycle.dates if isinstance(cycle, YearCycle) else days
+    missing = {(month, day) for month, day in days if day > LENGTHS[month]}
+    is_without = {month for month, _ in missing} - {month for month, _ in days - missing}
+    # The days of a range up to the end of a month are meant as far as it has them.
+    alone = sorted(day for _, day in missing if is_without or day - 1 not in listed)
+    is_stepped = isinstance(cadence, Cron) and "/" in cadence.expression.split()[-3:][0]
+    if alone and (is_without or not is_stepped):
+        effect = "is passed over" if is_without else "has no run for it"
         yield (
-            f"a month without a day {dates[0]} is passed over; L is the last day of each,"
-            f' and monthly("{dates[0]}-or-last", ...) that of those'
+            f"a month without a day {alone[0]} {effect}; L is the last day of each,"
+            f' and monthly("{alone[0]}-or-last", ...) that of those'
         )
+
+
+def _late_warnings(cadence: Cadence, start: datetime | None) -> Iterator[str]:
+    """Warn about a first run that is many years later than its parts let expect."""
+    anchor: date | None = getattr(cadence, "anchor", None)
+    if isinstance(cadence, Once) or (start is None and anchor is None):
+        return
+    cycle, bounds = getattr(cadence, "every", 1), cadence.modifiers.bounds
+    starts = [start or datetime.fromisoformat(f"{anchor}T00:00Z")]
+    starts += filter(
+        None, map(instant_at, instants_of(bounds.start, zone(cadence.tz)) if bounds and bounds.start else ())
+    )
+    years = _MANY_YEARS + (cycle if isinstance(cadence, Yearly) else cycle // _MONTHS)
+    first = cadence.next_after(max(starts))
+    if first is not None and first - max(starts) > years * _YEAR:
+        yield f"its first run is on {first.date()}, since what it combines seldom comes together: check it"

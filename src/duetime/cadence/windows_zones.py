@@ -1,9 +1,13 @@
-"""Windows' names of time zones, which Outlook writes, and their IANA zones.
+"""Windows' names of time zones, short and long, which Outlook writes, and their IANA zones.
 
 From Unicode's CLDR, ``windowsZones.xml``, for the world (territory 001).
 """
 
 from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo, available_timezones
 
 WINDOWS_ZONES = {
     "AUS Central Standard Time": "Australia/Darwin",
@@ -148,3 +152,54 @@ WINDOWS_ZONES = {
     "Yakutsk Standard Time": "Asia/Yakutsk",
     "Yukon Standard Time": "America/Whitehorse",
 }
+
+# Places in long names, without "island", whose zones the IANA database names after another place.
+_PLACES = {
+    "astana": "Asia/Almaty",
+    "aleutian": "America/Adak",
+    "baja california": "America/Tijuana",
+    "brasilia": "America/Sao_Paulo",
+    "cabo verde is.": "Atlantic/Cape_Verde",
+    "chokurdakh": "Asia/Srednekolymsk",
+    "city of buenos aires": "America/Buenos_Aires",
+    "ekaterinburg": "Asia/Yekaterinburg",
+    "haiti": "America/Port-au-Prince",
+    "hawaii": "Pacific/Honolulu",
+    "indiana": "America/Indianapolis",
+    "international date line west": "Etc/GMT+12",
+    "nuku'alofa": "Pacific/Tongatapu",
+    "port louis": "Indian/Mauritius",
+    "saint pierre and miquelon": "America/Miquelon",
+    "salvador": "America/Bahia",
+    "samoa": "Pacific/Apia",
+    "solomon is.": "Pacific/Guadalcanal",
+    "sri jayawardenepura": "Asia/Colombo",
+    "turks and caicos": "America/Grand_Turk",
+    "west central africa": "Africa/Lagos",
+}
+_LONG = re.compile(r"\((?:UTC|GMT)(?:(?P<hours>[+-]\d\d)[:.]?(?P<minutes>\d\d))?\)\s*(?P<places>.+)")
+
+
+def iana_name(name: str) -> str:
+    """Return the IANA zone of Windows' name, as ``W. Europe Standard Time`` or ``(UTC+01:00) Berlin, Rome``.
+
+    A long name, which depends on Windows' language, is read by its first place with a zone of its offset.
+    Another name is returned unchanged.
+    """
+    found = _LONG.fullmatch(name)
+    if found is None:
+        return WINDOWS_ZONES.get(name, name)
+    hours, minutes = int(found["hours"] or 0), int(found["minutes"] or 0)
+    ahead = timedelta(hours=hours, minutes=-minutes if found["hours"] and hours < 0 else minutes)
+    cities = {zone.rpartition("/")[2].lower(): zone for zone in sorted(available_timezones(), reverse=True)}
+    cities |= _PLACES
+    for place in re.split(r", |/", found["places"].lower()):
+        short = re.sub(r"( time)? \(.*| islands?$", "", place)
+        if short.startswith("coordinated universal time"):
+            return f"Etc/GMT{-hours:+}" if hours else "UTC"
+        known = (WINDOWS_ZONES.get(f"{short.title()} Standard Time"), cities.get(short))
+        zone = next(filter(None, known), cities.get(short.replace(" ", "_")))
+        times = (datetime(2026, month, 1, tzinfo=UTC) for month in (1, 7))
+        if zone and ahead in {at.astimezone(ZoneInfo(zone)).utcoffset() for at in times}:
+            return zone
+    return name

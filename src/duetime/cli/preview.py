@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import textwrap
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -134,7 +136,7 @@ def _as_table(preview: Preview) -> str:
     cadence = preview.cadence
     rows = [(_shown(row), "-" if row.at is None else _zulu(row.at), row.words) for row in preview.occurrences]
     lines = [
-        f"{cadence.name}: {cadence.describe()}",
+        *_folded([f"{cadence.name}: {cadence.describe()}"]),
         "",
         table((f"local ({cadence.tz})", "UTC", ""), rows) if rows else _nothing(preview),
     ]
@@ -151,7 +153,14 @@ def _notes_of(preview: Preview) -> Iterator[str]:
     notes += [f"croniter disagrees: {disagreement}" for disagreement in preview.disagreements]
     if preview.second_opinion:
         notes.append(f"second opinion: {preview.second_opinion}")
-    yield from ["", *notes] if notes else ()
+    yield from ["", *_folded(notes)] if notes else ()
+
+
+def _folded(sentences: list[str]) -> Iterator[str]:
+    """Yield the lines of sentences that fit the terminal, elsewhere 80 columns."""
+    width = shutil.get_terminal_size().columns
+    for sentence in sentences:
+        yield from textwrap.wrap(sentence, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _nothing(preview: Preview) -> str:
