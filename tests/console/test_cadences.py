@@ -105,6 +105,7 @@ NOTED = [
     ),
     ("0 */23 * * *", "from hour 23 to the next 0 it is one hour", "de 23 h au 0 suivant, il y a une heure"),
     ("0 0 31 * *", "A month without a day 31 is passed over", "Un mois sans jour 31 est sauté"),
+    ("0 0 1,31 * *", "A month without a day 31 has no run for it", "n’a pas d’exécution ce jour-là"),
     (
         "0 12 * * ? *",
         "is EventBridge's, which begin with the minute",

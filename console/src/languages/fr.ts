@@ -573,6 +573,9 @@ export const translation: Translation = {
       "écrivez {high}-{low}.",
     alone: "{field} {written} est {low} seul, car son pas est plus long que l'intervalle.",
     dates: "Un mois sans jour {day} est sauté. L est le dernier jour de chaque mois.",
+    some_dates:
+      "Un mois sans jour {day} n'a pas d'exécution ce jour-là. L est le dernier jour de chaque mois.",
+    late: "Sa première exécution est le {day}, car ce qu'elle combine se rencontre rarement : vérifiez-la.",
     ending:
       "Les dates du calendrier {name} finissent le {day}. Les jours suivants n'ont pas de fériés : " +
       "déployez avec d'autres années.",

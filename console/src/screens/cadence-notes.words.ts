@@ -42,6 +42,10 @@ export const say = words("screens/cadence-notes", {
   dates:
     "A month without a day {day} is passed over. L is the last day of each, and " +
     'monthly("{day}-or-last", ...) that of those.',
+  some_dates:
+    "A month without a day {day} has no run for it. L is the last day of each, and " +
+    'monthly("{day}-or-last", ...) that of those.',
+  late: "Its first run is on {day}, since what it combines seldom comes together: check it.",
   ending:
     "The dates of the calendar {name} end on {day}. Later days have no holidays: deploy with further years.",
   needless: "except_at {written} excludes nothing: it is no time of the cadence.",
