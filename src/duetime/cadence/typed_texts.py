@@ -59,7 +59,8 @@ def _others(found: re.Match[str]) -> str:
 
 # Words and the shorter ones that stand for them, in the order in which they are replaced.
 _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-    (r"[,;&]|(?<=[a-z])/(?=[a-z])|\band\b|\bo'?clock\b|^(?:run|please)\b", " "),
+    (r"[,;&]|(?<=[a-z])[/+](?=[a-z])|\b(?:and|o'?clock|sharp|single)\b|^(?:run|please|start)\b", " "),
+    (rf"\b({'|'.join(_PARTS_OF_DAY)})s\b", r"\1"),
     (r"(?<=\d) ?([ap])\.? ?m\b\.?", r"\1m"),
     (r"\b(tues|weds|thur|thurs|sept)\b\.?", lambda found: found[1][:3]),
     (r"\bm-f\b", "mon-fri"),
@@ -77,7 +78,7 @@ _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bhalf past (?=every hour|the hour)", "30 past "),
     (r"\b(?:at )?(\d\d?)(?: min(?:ute)?s?)? (?:past|after) (?:every|the) hour\b", r" 1h :\1 "),
     (r"\b(?:at )?minute (\d\d?)(?: (?:of|past) (?:every|the) hour)?\b", r" 1h :\1 "),
-    (r"\b(?:hourly|every hour) (?:at|on) (?:the )?:?(\d\d?)\b(?!:)", r" 1h :\1 "),
+    (r"\b(?:hourly|every hour) (?:at|on) (?:the )?:?(\d\d?)\b(?!:)(?: past)?", r" 1h :\1 "),
     (r"\b(?:hourly|every hour) on the half[- ]hour\b|\bevery hour on the half\b", " 1h :30 "),
     (r"\b(?:every hour )?(?:at the top of|on) (?:the|every) hour\b", " 1h "),
     # lengths
@@ -119,7 +120,7 @@ _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bevery (?:other|alternate|second|#2)(?= (?:minute|hour|day|week|month|year)\b(?! of))", "2"),
     (r"\bevery #(\d+)(?= (?:minute|hour|day|week|month|year)\b(?! of))", r"\1"),
     (rf"\b(?:every )?second(?= (?:business|day|{_NAME})\b)", "#2"),
-    (rf"\b(?:other|every other)(?= {_NAME}\b)", "2w"),
+    (rf"\b(?:other|alternate)(?= {_NAME}\b)", "2w"),
     (r"\b(?:every|the|on) days? #?(\d+)\b(?!:)|\bday #?(\d+)\b(?!:)", r"#\1\2"),
     (r"(#[\w-]+(?: #[\w-]+)*) days?\b", r"\1"),
     (rf"\bevery (\d+)(?= {_NAME}\b)", r"\1w"),
@@ -133,9 +134,6 @@ _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"(?<![\d:])(\d):", r"0\1:"),
     *((rf"\b(\d+) ?(?:{word}|{unit})s?\b", rf"\1{unit}") for unit, word in _UNITS.items()),
     *((rf"\b{word}s?\b", f"1{unit}") for unit, word in _UNITS.items()),
-    (r"(?<=\d)h(?=\d)", "h "),
-    (r"(?<=\d)m(?=\d)", "m "),
-    (r"(?<=\d)d(?=\d)", "d "),
     (r"\b(?:every|at|on|the|of|in)\b|@", " "),
 )
 # The kinds of words.
@@ -188,10 +186,12 @@ def typed_suggestion(text: str) -> Suggestion | None:
         years, months, weeks, days, *clock = (int(number or 0) for number in iso.groups())
         units = zip((days + 7 * weeks, *clock), "dhms", strict=True)
         length = "".join(f"{number}{unit}" for number, unit in units if number)
-        if length and not (years or months):
+        if not (years or months):
             return _read(f"interval {length}", [])
         text = f"every {12 * years + months} months" if months or years > 1 else "every year"
         return None if length else typed_suggestion(text)
+    if re.fullmatch(r"(?:\d+[dhms]){2,}", text):
+        return _read(f"interval {text}", [])
     zone, words = re.search(_ZONE, text), short_names(re.sub(_ZONE, " ", text).lower())
     if len(text) > _LONGEST or re.search(r"\bin \d+ ?[a-z]|^once at", words):
         return None
@@ -233,6 +233,9 @@ def _written(slots: defaultdict[str, list[str]], caveats: list[str]) -> str | No
     times, part = slots.pop("time", []), "".join(slots.get("part", []))
     if not times:
         caveats.append("choose its time")
+        part = (
+            "evening" if part == "night" and "weekday" in slots else part
+        )  # their midnight is the morning's
         times = [_PARTS_OF_DAY.get(part, "09:00"), *["17:00"] * ("twice" in slots)]
     else:
         later = {"afternoon": "00", "evening": "00", "night": "06"}.get(part, "24")
