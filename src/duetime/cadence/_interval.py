@@ -99,7 +99,7 @@ class Interval(Cadence):
             raise InvalidCadence(
                 self.text,
                 f"interval: {duration_text(self.step)} is longer than {opening}, so it may never run",
-                f"use at most {duration_text(longest)}, a start= whose times are allowed, or {daily}",
+                f"use at most {duration_text(longest)}, or {daily}, or a start= whose times are allowed",
             )
         if self.step > longest and self._next_of_all(FIRST) == NOTHING:
             problem = "interval: none of its times, counted from its start, is one that its filters allow"

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from duetime.cadence.bounds import Bounds, Moment
 
 MOST_OFFSET = 31
-MOST_RUNS = 10_000
-"""The highest count."""
 Dst = Literal["cronos", "vixie", "eventbridge"]
 Window = str | tuple[str | time, str | time] | Iterable[str | tuple[str | time, str | time]]
 """``("09:00", "17:00")`` or ``"09:00-17:00"``; or a list of windows."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from duetime.cadence.cadence import Cadence, Precision, limits_of, spreads_seconds
 from duetime.cadence.days import LAST_DAY, OneDay, month_in, month_of
-from duetime.cadence.modifiers import MOST_RUNS
 from duetime.cadence.times import DAY, HOUR, MINUTE, times_of
 from duetime.cadence.walk import MOVED_AND_ONCE, DstPolicy, WallSchedule, next_after
+from duetime.cadence.words import MOST_RUNS
 from duetime.cadence.zones import OffsetPeriod, Zone, zone
 
 if TYPE_CHECKING:

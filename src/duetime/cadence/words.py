@@ -33,6 +33,8 @@ MONTH_NAMES = (
     "December",
 )
 _SHORTHANDS = {"weekdays": "mon-fri", "weekday": "mon-fri", "weekend": "sat-sun", "weekends": "sat-sun"}
+MOST_RUNS = 10_000
+"""The highest count."""
 MOST_TIMES = 24
 """Times of day at most of a cadence that lists them."""
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
