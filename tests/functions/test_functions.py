@@ -126,7 +126,7 @@ def test_a_wake_becomes_a_message_with_the_remaining_delay(function, queued):
 
 
 def test_a_foreign_wake_is_rejected(function):
-    with pytest.raises(ValueError, match="not a due message"):
+    with pytest.raises(ValueError, match="cannot be read as a message"):
         function("dispatch")({"tenant": "acme"}, Context())
 
 

@@ -96,7 +96,7 @@ class TestAPlannerWithoutARule:
         assert problems_of(recorded.cloud) == {(RecountProblem.NOT_NOMINAL, "12-25 09:00:00")}
 
     def test_that_moves_nothing_from_a_holiday(self, monkeypatch):
-        monkeypatch.setattr(Calendar, "_receives", lambda *_day: False)
+        monkeypatch.setattr(Calendar, "moved_to", lambda *_day: None)
         recorded = lived(daily("09:00", days="fri", calendar=HOLIDAYS), start=THURSDAY, days=6)
         assert problems_of(recorded.cloud) == {(RecountProblem.NO_ROW, "12-28 09:00:00")}
 

@@ -78,7 +78,7 @@ def test_a_wake_that_dispatch_rejects_becomes_undelivered(cloud):
         "dispatch",
         {"no": "wake"},
     )
-    assert "not a due message" in item.reason
+    assert "cannot be read as a message" in item.reason
 
 
 def test_a_wake_for_a_missing_function_becomes_undelivered(cloud):

@@ -57,16 +57,21 @@ def bulk_selection(
         InvalidArgument: there is no filter, a filter is None, or no status is one of the `possible` ones.
     """
     if empty := [name for name, value in filters.items() if value is None]:
-        raise InvalidArgument(f"{empty[0]} is None; leave it out to {operation} actions with any value")
+        raise InvalidArgument(
+            f"{empty[0]} is None; leave it out to {operation} actions with any value", field=empty[0]
+        )
     selection = Selection.parse(filters, now)
     if selection.is_unrestricted:
         raise InvalidArgument(
-            f"there is no filter; name the actions to {operation}: created_until now means all of them"
+            f"there is no filter; name the actions to {operation}: created_until now means all of them",
+            field="created_until",
         )
     statuses = selection.statuses.intersection(possible)
     retrying = selection.retrying and Status.PENDING in possible
     if not (statuses or retrying):
         names = [*selection.statuses, *([RETRYING] if selection.retrying else [])]
         given, allowed = (" or ".join(sorted(group)) for group in (names, possible))
-        raise InvalidArgument(f"{operation} takes {allowed} actions; {given} ones cannot be changed so")
+        raise InvalidArgument(
+            f"{operation} takes {allowed} actions; {given} ones cannot be changed so", field="status"
+        )
     return replace(selection, statuses=statuses, retrying=retrying)

@@ -222,8 +222,8 @@ class RowStore(StoreOfParts):
             if theirs:
                 if self.on_commit is None:
                     raise Unsupported(
-                        f"the entries of a commit need DynamoDB, which {self.where} is not; in memory,"
-                        " SimulatedCloud(app, on_commit=…) takes them"
+                        "the entries of a commit need DynamoDB; in memory, SimulatedCloud(app, on_commit=…)"
+                        " takes them"
                     )
                 self.on_commit(theirs)
             result = self.settle(claimed, settlement)
