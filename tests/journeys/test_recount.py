@@ -96,7 +96,11 @@ class TestAPlannerWithoutARule:
         assert problems_of(recorded.cloud) == {(RecountProblem.NOT_NOMINAL, "12-25 09:00:00")}
 
     def test_that_moves_nothing_from_a_holiday(self, monkeypatch):
-        monkeypatch.setattr(Calendar, "moved_to", lambda *_day: None)
+        def applied(calendar, month, admitted, _regular):
+            days = [n for n in range(month.length) if admitted >> n & 1]
+            return sum(1 << n for n in days if calendar.leaves(month.first + n))
+
+        monkeypatch.setattr(Calendar, "applied", applied)
         recorded = lived(daily("09:00", days="fri", calendar=HOLIDAYS), start=THURSDAY, days=6)
         assert problems_of(recorded.cloud) == {(RecountProblem.NO_ROW, "12-28 09:00:00")}
 
