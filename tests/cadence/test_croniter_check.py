@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from duetime.cadence import InvalidCadence, compare_with_croniter, cron
-from duetime.cadence.croniter_check import incomparable_reason
+from duetime.cadence.preview import incomparable_reason
 from tests.cadence.strategies import expressions, fields
 
 THURSDAY = datetime(2026, 1, 15, 12, tzinfo=UTC)

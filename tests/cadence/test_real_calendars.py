@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime.cadence import InvalidCadence, from_rrule, parse
-from duetime.cadence.windows_zones import WINDOWS_ZONES
+from duetime.cadence.zone_names import WINDOWS_ZONES
 
 PARIS = ZoneInfo("Europe/Paris")
 AT = "DTSTART:20270104T093000Z\nRRULE:"

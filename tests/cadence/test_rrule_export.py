@@ -20,11 +20,11 @@ from duetime.cadence import (
     cron,
     daily,
     every,
+    exports,
     from_rrule,
     interval,
     monthly,
     nth_weekday,
-    rrule_export,
     to_rrule,
     weekly,
     yearly,
@@ -126,7 +126,7 @@ def next_times(cadence: Cadence) -> list[datetime]:
 def test_a_wrong_rule_is_not_returned(monkeypatch, wrong):
     cadence = daily("09:00", tz="Europe/Paris", months="jun")
     assert to_rrule(cadence, start=START).endswith("BYHOUR=9")
-    monkeypatch.setattr(rrule_export, "_rule", lambda *_: wrong)
+    monkeypatch.setattr(exports, "_rule", lambda *_: wrong)
     with pytest.raises(InvalidCadence, match="an RRULE cannot express these days together"):
         to_rrule(cadence, start=START)
 
@@ -168,6 +168,6 @@ def test_an_export_with_many_exceptions_is_read_back(cadence):
 
 def test_an_export_is_compared_with_its_exceptions(monkeypatch):
     cadence = daily("09:00", calendar=Calendar(["2026-01-05"]))
-    monkeypatch.setattr(rrule_export, "_excluded", lambda *_: {seconds_of(START + timedelta(hours=9))})
+    monkeypatch.setattr(exports, "_excluded", lambda *_: {seconds_of(START + timedelta(hours=9))})
     with pytest.raises(InvalidCadence, match="an RRULE cannot express these days together"):
         to_rrule(cadence, start=START)

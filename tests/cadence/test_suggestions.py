@@ -133,7 +133,7 @@ def test_each_message_that_suggests_a_text_is_compared_here():
         for path in root.rglob("*.py")
         if (count := len(re.findall(r'\bwrite \\?"', path.read_text())))
     }
-    assert found == {"cadence/dialects.py": 1, "cadence/foreign_cron.py": 1, "cadence/warnings.py": 2}
+    assert found == {"cadence/dialects.py": 1, "cadence/foreign_cron.py": 1, "cadence/preview.py": 2}
 
 
 @pytest.mark.parametrize(

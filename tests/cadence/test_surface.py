@@ -27,11 +27,9 @@ def test_planning_a_cron_job_imports_no_other_kind_of_cadence():
         f"duetime.cadence.{name}"
         for name in (
             "_daily",
-            "_every",
-            "_interval",
             "_once",
-            "_weekly",
-            "months",
+            "_spaced",
+            "weeks_and_months",
             "triggers",
             "wakes",
             "explain",

@@ -67,7 +67,7 @@ def test_job_loads_only_its_kinds_of_cadence():
     assert "duetime.cadence._daily" in loaded
     assert not loaded & {
         "croniter",
-        *(f"duetime.cadence.{name}" for name in ("crontab", "_weekly", "months", "_every", "eventbridge")),
+        *(f"duetime.cadence.{name}" for name in ("crontab", "weeks_and_months", "_spaced", "eventbridge")),
     }
 
 

@@ -106,7 +106,7 @@ class TestAPlannerWithoutARule:
 
     def test_that_ignores_a_window(self, monkeypatch):
         monkeypatch.setattr(
-            "duetime.cadence.times.Windowed.first_from", lambda self, at: self.times.first_from(at)
+            "duetime.cadence.walk.Windowed.first_from", lambda self, at: self.times.first_from(at)
         )
         recorded = lived(every(hours=6, window=("00:00", "07:00")), start=THURSDAY, days=2)
         assert kinds_of(recorded.cloud) == {RecountProblem.NOT_NOMINAL}

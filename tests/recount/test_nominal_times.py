@@ -30,7 +30,7 @@ from duetime.cadence import (
     weekly,
     yearly,
 )
-from duetime.cadence._every import Every
+from duetime.cadence._spaced import Every
 from duetime.recount.nominal_times import NominalTimes
 from tests.cadence.strategies import expressions, timely, zoned_starts
 

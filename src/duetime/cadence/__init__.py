@@ -3,10 +3,9 @@
 All functions are pure: they do no input or output and read no clock. The steps, each with its modules:
 
 1. Read a text (``text``, ``expression``, ``fields``; ``dialects`` for other schedulers' spellings).
-2. Build the days and times of a wall clock (``days``, ``times``, ``wall_schedule``), narrowed by
-   ``modifiers``.
+2. Build the days and times of a wall clock (``days``, ``walk``, ``wall_cadence``), narrowed by ``modifiers``.
 3. Walk through a zone's clock changes (``zones``, ``walk``).
-4. Describe the cadence (``cron_words``, ``explain``, ``warnings``, ``preview``).
+4. Describe the cadence (``cron_words``, ``explain``, ``preview``).
 5. Compile EventBridge expressions that wake a planner (``wakes``, ``eventbridge``).
 
 Names are imported on first use: a Lambda that plans cron jobs imports no other kind.
@@ -18,18 +17,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from duetime.cadence._cron import cron
     from duetime.cadence._daily import daily
-    from duetime.cadence._every import every
-    from duetime.cadence._interval import Interval, interval
     from duetime.cadence._once import once
-    from duetime.cadence._parse import parse
-    from duetime.cadence._weekly import weekly
-    from duetime.cadence._yearly import yearly
-    from duetime.cadence.business_days import business_day
+    from duetime.cadence._parse import cron, parse
+    from duetime.cadence._spaced import Interval, every, interval
     from duetime.cadence.cadence import Cadence
     from duetime.cadence.calendars import Calendar
-    from duetime.cadence.croniter_check import compare_with_croniter, incomparable_reason
     from duetime.cadence.crontab import Cron
     from duetime.cadence.errors import (
         AmbiguousDays,
@@ -42,14 +35,19 @@ if TYPE_CHECKING:
     )
     from duetime.cadence.eventbridge import WakeExpression
     from duetime.cadence.explain import LocalOccurrence, local_occurrences
-    from duetime.cadence.months import monthly, nth_weekday
-    from duetime.cadence.preview import Preview
-    from duetime.cadence.rrule_export import to_rrule
+    from duetime.cadence.exports import to_rrule, to_systemd
+    from duetime.cadence.preview import (
+        Preview,
+        cadence_warnings,
+        compare_with_croniter,
+        incomparable_reason,
+        upcoming_clock_changes,
+    )
     from duetime.cadence.rrule_text import from_rrule
-    from duetime.cadence.systemd_text import from_systemd, to_systemd
+    from duetime.cadence.systemd_text import from_systemd
     from duetime.cadence.triggers import manual, on_event
     from duetime.cadence.wakes import planned_until
-    from duetime.cadence.warnings import cadence_warnings, upcoming_clock_changes
+    from duetime.cadence.weeks_and_months import business_day, monthly, nth_weekday, weekly, yearly
 
 __all__ = [
     "AmbiguousDays",
@@ -97,8 +95,7 @@ _MODULES = {
     "cadence": ("Cadence",),
     "calendars": ("Calendar",),
     "crontab": ("Cron",),
-    "_cron": ("cron",),
-    "_interval": ("Interval", "interval"),
+    "_spaced": ("Interval", "every", "interval"),
     "errors": (
         "AmbiguousDays",
         "InvalidCadence",
@@ -109,22 +106,22 @@ _MODULES = {
         "UnknownZone",
     ),
     "explain": ("LocalOccurrence", "local_occurrences"),
-    "months": ("monthly", "nth_weekday"),
-    "croniter_check": ("incomparable_reason", "compare_with_croniter"),
-    "preview": ("Preview",),
+    "weeks_and_months": ("weekly", "monthly", "nth_weekday", "business_day", "yearly"),
+    "preview": (
+        "Preview",
+        "cadence_warnings",
+        "compare_with_croniter",
+        "incomparable_reason",
+        "upcoming_clock_changes",
+    ),
     "_once": ("once",),
-    "_every": ("every",),
-    "warnings": ("upcoming_clock_changes", "cadence_warnings"),
-    "_parse": ("parse",),
-    "rrule_export": ("to_rrule",),
+    "_parse": ("cron", "parse"),
+    "exports": ("to_rrule", "to_systemd"),
     "rrule_text": ("from_rrule",),
-    "systemd_text": ("from_systemd", "to_systemd"),
+    "systemd_text": ("from_systemd",),
     "triggers": ("manual", "on_event"),
     "wakes": ("planned_until",),
     "eventbridge": ("WakeExpression",),
-    "_weekly": ("weekly",),
-    "_yearly": ("yearly",),
-    "business_days": ("business_day",),
 }
 
 

@@ -7,13 +7,10 @@ from datetime import time
 from typing import Unpack
 
 from duetime.cadence.cadence import declared
-from duetime.cadence.day_fields import ALL_WEEKDAYS, DayFields
-from duetime.cadence.days import Cycle
+from duetime.cadence.days import ALL_WEEKDAYS, Cycle, DayFields
 from duetime.cadence.modifiers import CadenceOptions, read_modifiers
-from duetime.cadence.times import at_times
-from duetime.cadence.walk import WallSchedule
-from duetime.cadence.wall_cadence import WallCadence
-from duetime.cadence.wall_schedule import build_wall_schedule
+from duetime.cadence.walk import WallSchedule, at_times
+from duetime.cadence.wall_cadence import WallCadence, build_wall_schedule
 from duetime.cadence.words import clock_text, listed, seconds_of_day
 
 

@@ -10,8 +10,7 @@ from duetime.cadence.cadence import declared
 from duetime.cadence.days import OneDay
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Dst, read_modifiers
-from duetime.cadence.times import DAY, at_time
-from duetime.cadence.walk import WallSchedule
+from duetime.cadence.walk import DAY, WallSchedule, at_time
 from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.words import BLANKS
 from duetime.cadence.zones import instant_at, seconds_of

@@ -13,8 +13,7 @@ from hashlib import sha256
 
 from duetime.cadence.durations import duration_of, seconds_in
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.times import DAY, MINUTE
-from duetime.cadence.walk import NOTHING
+from duetime.cadence.walk import DAY, MINUTE, NOTHING
 from duetime.cadence.words import BLANKS, MOST_RUNS
 from duetime.cadence.zones import FIRST, LAST, Zone, seconds_of
 

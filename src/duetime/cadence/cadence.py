@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar
 from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import PLAIN, Modifiers
-from duetime.cadence.times import DAY
-from duetime.cadence.walk import NOTHING
+from duetime.cadence.walk import DAY, NOTHING
 from duetime.cadence.zones import FIRST, LAST, Zone, instant_at, seconds_of
 
 if TYPE_CHECKING:

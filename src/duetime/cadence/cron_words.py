@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from duetime._english import plural
-from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, DayFields
+from duetime.cadence.days import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, DayFields
 from duetime.cadence.expression import CronParts
 from duetime.cadence.words import (
     WEEKS,

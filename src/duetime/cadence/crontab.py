@@ -7,10 +7,8 @@ from typing import Self, Unpack
 
 from duetime.cadence.expression import CronParts, DayRule, parse_cron
 from duetime.cadence.modifiers import CadenceOptions, read_modifiers
-from duetime.cadence.times import Fields
-from duetime.cadence.walk import DstPolicy, WallSchedule
-from duetime.cadence.wall_cadence import WallCadence
-from duetime.cadence.wall_schedule import build_wall_schedule
+from duetime.cadence.walk import DstPolicy, Fields, WallSchedule
+from duetime.cadence.wall_cadence import WallCadence, build_wall_schedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,17 +4,21 @@ Imported only after a text has been rejected, and for notes. It recognises cront
 systemd, Celery, APScheduler, Spring, iCalendar, Jenkins, Kubernetes, GitHub Actions and Go, then plain
 English. Each suggestion is read before it is offered, so a suggestion is always valid. If a language is known
 but its text cannot be translated, the error names the reason.
+
+Of plain English, words are replaced by shorter ones until each is of a known kind; a table has the cadence of
+each combination of kinds: ``first monday of the month at 9am`` becomes ``#1 mon 1mo 09:00``. A text with
+another word, or of another combination, gets no guess. ``daily 9:00`` and ``PT5M`` are read too.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 
 from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence, InvalidText
 from duetime.cadence.fields import FieldError
-from duetime.cadence.foreign_calls import apscheduler, celery
 from duetime.cadence.foreign_cron import (
     ACTIONS,
     CRONTAB,
@@ -26,13 +30,283 @@ from duetime.cadence.foreign_cron import (
     SPRING,
     Language,
     Suggestion,
+    apscheduler,
+    celery,
     cron_text,
     short_names,
 )
 from duetime.cadence.rrule_text import from_rrule, is_rrule
 from duetime.cadence.systemd_text import systemd_suggestion
 from duetime.cadence.text import read_text
-from duetime.cadence.typed_texts import typed_suggestion
+from duetime.cadence.words import MONTHS, WEEKDAYS, weekdays_mask, weekdays_text
+from duetime.cadence.zone_names import ABBREVIATIONS
+
+_LONGEST = 200
+_TYPED_ZONE = rf"(?<!\S)(?:[A-Z][A-Za-z_]+(?:/[\w+-]+)+|UTC|GMT|{'|'.join(ABBREVIATIONS)})(?!\S)"
+_NAME, _MONTH = rf"(?:{'|'.join(WEEKDAYS)})", rf"(?:{'|'.join(MONTHS)})"
+_DAYS = rf"{_NAME}(?:-{_NAME})?"
+_CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?"
+_COUNTS = {
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "eleven": 11,
+    "twelve": 12,
+    "fifteen": 15,
+    "twenty": 20,
+    "thirty": 30,
+    "forty": 40,
+    "ninety": 90,
+}
+_ORDINALS = {"first": 1, "third": 3, "fourth": 4, "fifth": 5, "tenth": 10, "fifteenth": 15, "twentieth": 20}
+_UNITS = {
+    "s": "sec(?:ond)?",
+    "m": "min(?:ute)?",
+    "h": "h(?:ou)?r",
+    "d": "day",
+    "w": "w(?:ee)?k",
+    "mo": "month",
+}
+_UNITS |= {"y": "y(?:ea)?r", "q": "quarter"}
+_SMALL = "smh"
+_PARTS_OF_DAY = {"morning": "09:00", "afternoon": "14:00", "evening": "18:00", "night": "00:00"}
+_NOON = 12
+
+
+def _window(found: re.Match[str]) -> str:
+    """Return a window; ``9 and 5`` ends in the afternoon."""
+    opens, shuts = found[1], found[2]
+    ends = [end if ":" in end else f"{end.zfill(2)}:00" for end in (opens.zfill(2), shuts)]
+    if shuts.isdigit() and ends[1] <= ends[0] < f"{_NOON}":
+        ends[1] = f"{int(shuts) + _NOON}:00"
+    return f" window={'-'.join(ends)} "
+
+
+def _others(found: re.Match[str]) -> str:
+    """Return the weekdays but the excluded ones."""
+    left = weekdays_mask(found[1] or "sun-sat") & ~weekdays_mask(re.findall(_DAYS, found[2]))
+    return f" {weekdays_text(left)} ".replace(",", " ") if left else " never "
+
+
+# Words and the shorter ones that stand for them, in the order in which they are replaced.
+_SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r"[,;&]|(?<=[a-z])[/+](?=[a-z])|\b(?:and|o'?clock|sharp|single)\b|^(?:run|please|start)\b", " "),
+    (rf"\b({'|'.join(_PARTS_OF_DAY)})s\b", r"\1"),
+    (r"(?<=\d) ?([ap])\.? ?m\b\.?", r"\1m"),
+    (r"\b(tues|weds|thur|thurs|sept)\b\.?", lambda found: found[1][:3]),
+    (r"\bm-f\b", "mon-fri"),
+    *((rf"\b{word}\b", str(number)) for word, number in _COUNTS.items()),
+    (r"\b(?:each|per|an?|any|all)\b", "every"),
+    (r"\bonce (?=every |in every |daily|weekly|monthly)", ""),
+    # times of day
+    *((rf"(?<![\d:.])0?{n}(?:[:.](\d\d))?am\b", rf"{n % 12:02}:\1") for n in range(1, 13)),
+    *((rf"(?<![\d:.])0?{n}(?:[:.](\d\d))?pm\b", rf"{n % 12 + 12}:\1") for n in range(1, 13)),
+    (r"\b(?:at )?(?:noon|midday)\b", " 12:00 "),
+    (r"\b(?:at )?midnight\b", " 00:00 "),
+    (r"\b(\d\d?)h(\d\d)\b|(?:(?<=\bat )|(?<=@))(\d\d?)h\b", r"\1\3:\2"),
+    (r"(?:\bat|@) ?(\d\d?)\.(\d\d)\b|(?:\bat|@) ?(\d\d)(\d\d)\b", r"\1\3:\2\4"),
+    # minutes past the hour
+    (r"\bhalf past (?=every hour|the hour)", "30 past "),
+    (r"\b(?:at )?(\d\d?)(?: min(?:ute)?s?)? (?:past|after) (?:every|the) hour\b", r" 1h :\1 "),
+    (r"\b(?:at )?minute (\d\d?)(?: (?:of|past) (?:every|the) hour)?\b", r" 1h :\1 "),
+    (r"\b(?:hourly|every hour) (?:at|on) (?:the )?:?(\d\d?)\b(?!:)(?: past)?", r" 1h :\1 "),
+    (r"\b(?:hourly|every hour) on the half[- ]hour\b|\bevery hour on the half\b", " 1h :30 "),
+    (r"\b(?:every hour )?(?:at the top of|on) (?:the|every) hour\b", " 1h "),
+    # lengths
+    (r"\b(?:half (?:every )?|half-)hour(?:ly)?\b", "30m"),
+    (r"\bquarter (?:of every |every )?hour\b", "15m"),
+    (r"\b(\d+)\.5 ?h(?:ours?|rs?)?\b", r"\1h 30m"),
+    (r"\b(?:bi-?weekly|fortnightly|fortnight)\b", "2w"),
+    (
+        r"\b(?:semi-?annual(?:ly)?|bi-?annually|half-?yearly|twice every year|every half year)\b",
+        "01-01 07-01",
+    ),
+    (r"\bsemi-?monthly\b|\b(?:twice|2 times) (?:every month|monthly)\b", "#1 #15"),
+    (r"\b(?:twice|2 times) (?:every day|daily)\b", "1d twice"),
+    (r"\b(?:twice|2 times) (?:every week|weekly)\b", "mon thu"),
+    (r"\b(?:twice|2 times) (?:every hour|hourly)\b", "30m"),
+    (r"\b(?:yearly|annually)\b", "1y"),
+    (r"\bdaily\b|\beveryday\b", "1d"),
+    (r"\bnightly\b", "1d night"),
+    (r"\b(minute|hour|week|month|quarter)ly\b", r"1 \1"),
+    # days
+    (r"\b(?:eom|month[- ]end|(?:the )?end of (?:the |every )?month)\b", "#last 1mo"),
+    (r"\b(?:(?:the )?end of (?:the |every )?(year|quarter)|(year|quarter)[- ]end)\b", r"#last 1 \1\2"),
+    (r"\b(?:start|beginning) of (?:the |every )?(month|year|quarter)\b", r"#1 1 \1"),
+    (r"\b(?:during |in )?(?:business|working|office) hours\b", "window=09:00-17:00 mon-fri"),
+    (r"\b(?:business|working|work)[ -]?days?\b|(?<=last )weekday\b|(?<=first )weekday\b", "business"),
+    (r"\bweekdays?\b", "mon-fri"),
+    (r"\bweekends?\b", "sat-sun"),
+    (rf"\b({_NAME}) ?(?:-|to|thru|through|until) ?({_NAME})\b", r"\1-\2"),
+    (
+        rf"(?:\bevery day |\b1d |\b({_DAYS}) )?\b(?:except|excluding|but)(?: for)?(?: on)?((?: {_DAYS})+)",
+        _others,
+    ),
+    (r"\b(?:penultimate|second[- ](?:to[- ])?last|2nd[- ](?:to[- ])?last)\b", "#last-1"),
+    *((rf"\b{word}\b", f"#{number}") for word, number in _ORDINALS.items()),
+    (r"(?<!-)\blast\b(?!-)(?<!#last)", "#last"),
+    (r"\b(\d+)(?:st|nd|rd|th)\b", r"#\1"),
+    (rf"\bsecond(?= (?:business|day|{_NAME})\b.*\b(?:month|quarter|year|{_MONTH})\b)", "#2"),
+    (rf"\bevery (?:other|alternate|second|#2)(?= {_NAME}\b(?!.*\b(?:month|quarter|{_MONTH})\b))", "2w"),
+    (r"\bevery (?:other|alternate|second|#2)(?= (?:minute|hour|day|week|month|year)\b(?! of))", "2"),
+    (r"\bevery #(\d+)(?= (?:minute|hour|day|week|month|year)\b(?! of))", r"\1"),
+    (rf"\b(?:every )?second(?= (?:business|day|{_NAME})\b)", "#2"),
+    (rf"\b(?:other|alternate)(?= {_NAME}\b)", "2w"),
+    (r"\b(?:every|the|on) days? #?(\d+)\b(?!:)|\bday #?(\d+)\b(?!:)", r"#\1\2"),
+    (r"(#[\w-]+(?: #[\w-]+)*) days?\b", r"\1"),
+    (rf"\bevery (\d+)(?= {_NAME}\b)", r"\1w"),
+    # windows, and times again
+    (r"\b(?:between|from) (\d[\d:]*) ?(?:to|until|till|-| ) ?(\d[\d:]*)", _window),
+    (rf"(?<!\S)({_CLOCK}|\d\d?:) ?(?:-|to|until|till) ?({_CLOCK}|\d\d?:)(?!\S)", _window),
+    (r"\bat (?:night|every night)\b", "night"),
+    (r"(?:\bat |@ ?)(\d\d?)(?![\d:.])", r"\1:"),
+    (r"(?<=:) (\d\d?)$", r" \1:"),
+    (r":(?!\d)", ":00"),
+    (r"(?<![\d:])(\d):", r"0\1:"),
+    *((rf"\b(\d+) ?(?:{word}|{unit})s?\b", rf"\1{unit}") for unit, word in _UNITS.items()),
+    *((rf"\b{word}s?\b", f"1{unit}") for unit, word in _UNITS.items()),
+    (r"\b(?:every|at|on|the|of|in)\b|@", " "),
+)
+# The kinds of words.
+_KINDS = {
+    "period": r"\d+(?:mo|[smhdwyq])",
+    "ordinal": r"#(?:\d\d?|last|last-\d)",
+    "number": r"\d\d?",
+    "business": "business",
+    "weekday": _DAYS,
+    "month": _MONTH,
+    "window": r"window=\S+",
+    "time": _CLOCK,
+    "minute": r":\d\d?",
+    "dated": r"\d\d-\d\d",
+    "single": r"\d{4}-\d\d-\d\d",
+    "part": "|".join(_PARTS_OF_DAY),
+    "twice": "twice",
+}
+_CYCLE = " every={n} anchor=2027-01-04"
+# The cadence of each combination of a period and kinds of words; an `n` stands for several periods.
+_FORMS = {
+    "(d|) (part |twice )?": "daily {time}",
+    "nd ": "every {n}d at={time} anchor=2027-01-04",
+    "(d|w|) weekday (part )?": "weekly {weekday} {time}",
+    "nw weekday (part )?": "weekly {weekday} {time}" + _CYCLE,
+    "w ": "weekly mon {time}",
+    "nw ": "weekly mon {time}" + _CYCLE,
+    "(mo|) ordinal weekday (part )?": "nth_weekday {ordinal} {weekday} {time}",
+    "(mo|) ordinal business ": "business_day {ordinal} {time}",
+    "(mo|) ordinal (part )?": "monthly {ordinal} {time}",
+    "nmo ordinal ": "monthly {ordinal} {time}" + _CYCLE,
+    "mo ": "monthly 1 {time}",
+    "nmo ": "monthly 1 {time}" + _CYCLE,
+    "(d|) business (part )?": "daily {time} days=mon-fri",
+    "y ": "yearly 01-01 {time}",
+    "ny ": "yearly 01-01 {time}" + _CYCLE,
+    "(y|) dated ": "yearly {dated} {time}",
+    " single ": "once {single}T{time}",
+}
+_MONTHS_OF = {"q": ("jan,apr,jul,oct", "mar,jun,sep,dec"), "y": ("jan", "dec")}
+"""The first and the last months of a quarter, and of a year."""
+_ISO = re.compile(
+    r"(?:R\d*/)?P(?=.)(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?"
+)
+
+
+def typed_suggestion(text: str) -> Suggestion | None:
+    """Return the nearest cadence of English words, or of a duration of ISO 8601; None for another text."""
+    if iso := _ISO.fullmatch(text.upper()):
+        years, months, weeks, days, *clock = (int(number or 0) for number in iso.groups())
+        units = zip((days + 7 * weeks, *clock), "dhms", strict=True)
+        length = "".join(f"{number}{unit}" for number, unit in units if number)
+        if not (years or months):
+            return _read(f"interval {length}", [])
+        text = f"every {12 * years + months} months" if months or years > 1 else "every year"
+        return None if length else typed_suggestion(text)
+    if re.fullmatch(r"(?:\d+[dhms]){2,}", text):
+        return _read(f"interval {text}", [])
+    zone, words = re.search(_TYPED_ZONE, text), short_names(re.sub(_TYPED_ZONE, " ", text).lower())
+    if len(text) > _LONGEST or re.search(r"\bin \d+ ?[a-z]|^once at", words):
+        return None
+    for pattern, shorter in _SHORTER:
+        words = " ".join(re.sub(pattern, shorter, words).split())
+    slots = defaultdict[str, list[str]](list)
+    for word in words.split():
+        kind = next((kind for kind, pattern in _KINDS.items() if re.fullmatch(pattern, word)), "")
+        if not kind:
+            return None
+        slots[kind].append(word)
+    caveats = []
+    if zone and zone[0] in ABBREVIATIONS:
+        caveats.append("choose its region")
+    written = _written(slots, caveats)
+    place = f" tz={ABBREVIATIONS.get(zone[0], zone[0])}" if zone else ""
+    return _read(written + place, caveats) if written else None
+
+
+def _written(slots: defaultdict[str, list[str]], caveats: list[str]) -> str | None:
+    """Return the cadence of words by their kinds; None if they have no combination of a cadence."""
+    periods, months = slots.pop("period", []), ",".join(dict.fromkeys(slots.pop("month", [])))
+    window, unit = slots.pop("window", []), periods[0].lstrip("0123456789") if periods else ""
+    if unit and unit in _SMALL:
+        return _within_days(periods, slots, " ".join(["", *window, *[f"months={months}"] * bool(months)]))
+    if window or len(periods) > 1 or "minute" in slots or not (unit or slots.keys() - {"number"} or months):
+        return None
+    n = int(periods[0].removesuffix(unit)) if periods else 1
+    of_dates, are_several = bool(months) or unit in ("mo", "y", "q"), "," in months
+    if numbers := slots.pop("number", []):
+        kind, shown = ("ordinal", "#{}") if of_dates and "ordinal" not in slots else ("time", "{:0>2}:00")
+        slots[kind] += map(shown.format, numbers)
+    if n == 1 and not months and (unit == "q" or (unit == "y" and "ordinal" in slots)):
+        months = _MONTHS_OF[unit]["last" in "".join(slots["ordinal"])]
+    if n == 1 and months and unit not in {"d", "w"}:
+        unit = ""
+        if not slots.keys() & {"weekday", "business"} or "q" in str(periods):
+            slots["ordinal"] = slots["ordinal"] or ["#1"]
+    times, part = slots.pop("time", []), "".join(slots.get("part", []))
+    if not times:
+        caveats.append("choose its time")
+        part = (
+            "evening" if part == "night" and "weekday" in slots else part
+        )  # their midnight is the morning's
+        times = [_PARTS_OF_DAY.get(part, "09:00"), *["17:00"] * ("twice" in slots)]
+    else:
+        later = {"afternoon": "00", "evening": "00", "night": "06"}.get(part, "24")
+        times = [f"{int(at[:2]) % 12 + 12}{at[2:]}" if later <= at < "12" else at for at in times]
+    shape = f"{'n' * (n > 1)}{unit} " + "".join(f"{kind} " for kind in _KINDS if slots.get(kind))
+    form = next((form for pattern, form in _FORMS.items() if re.fullmatch(pattern, shape)), None)
+    if form is None or n < 1 or (len(slots["ordinal"]) > 1 and are_several):
+        return None
+    values = {kind: ",".join(words).replace("#", "") for kind, words in slots.items()}
+    return form.format(n=n, time=",".join(times), **values) + f" months={months}" * bool(months)
+
+
+def _within_days(periods: list[str], slots: defaultdict[str, list[str]], options: str) -> str | None:
+    """Return the cadence of hours, minutes and seconds, or of a minute of each hour."""
+    days, minutes = ",".join(slots.pop("weekday", [])), ",".join(slots.pop("minute", [])).replace(":", "")
+    options += f" days={days}" * bool(days)
+    if any(slots.values()) or not all(period[-1] in _SMALL for period in periods):
+        return None
+    if minutes:
+        return f"cron {minutes} * * * *{options}" if {*periods} == {"1h"} else None
+    number, unit = int(periods[0][:-1]), periods[0][-1]
+    is_even = len(periods) == 1 and number and (24 if unit == "h" else 60) % number == 0
+    return f"{'every' if is_even else 'interval'} {''.join(periods)}{options}"
+
+
+def _read(written: str, caveats: list[str]) -> Suggestion | None:
+    try:
+        cadence = read_text(written)
+        cadence.check_can_run()
+    except InvalidCadence:
+        return None
+    if "anchor=" in cadence.text:
+        caveats = [*caveats, "choose a date of the cycle as its anchor"]
+    return Suggestion(cadence.text.removeprefix("cron "), " and ".join(caveats))
 
 
 def translate_error(error: InvalidCadence, text: str) -> InvalidCadence:

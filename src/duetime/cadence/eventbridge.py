@@ -1,8 +1,12 @@
-"""EventBridge Scheduler's expressions: values, a strict parser, and the instants at which they fire.
+"""EventBridge Scheduler's expressions: values, a strict parser, their texts, and when they fire.
 
 From AWS's *Schedule types in EventBridge Scheduler*: ``at(yyyy-mm-ddThh:mm:ss)``, ``rate(value unit)`` and
 ``cron(minutes hours day-of-month month day-of-week year)``, each evaluated in a separate time zone. The
 parser rejects everything that this page does not document, because the emulators accept any text.
+
+The six fields of ``cron(...)`` are a subset of Quartz's language: weekdays are 1-7 from Sunday, ranges
+ascend, exactly one of the two day fields is ``?``, day-of-week knows no steps, and ``L``, ``W`` and ``#``
+stand alone in their field. :func:`day_terms` returns a cadence's days as terms that such fields can express.
 
 Clock changes, from the same page: a time that does not exist is skipped, and a time that comes twice runs
 once. The page does not name the pass, so :meth:`WakeExpression.next_after` computes either.
@@ -12,17 +16,322 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import NamedTuple, NoReturn
 
-from duetime.cadence.aws_fields import FIRST_YEAR, LAST_YEAR, CronFields, parse_cron_fields
-from duetime.cadence.aws_text import day_text, months_text, values_text
-from duetime.cadence.days import Days, OneDay
+from duetime.cadence.days import (
+    ALL_DAYS,
+    ALL_MONTHS,
+    ALL_WEEKDAYS,
+    ALL_WEEKS,
+    LAST_WEEK,
+    DayFields,
+    Days,
+    OneDay,
+)
 from duetime.cadence.errors import InvalidExpression, UnknownZone
-from duetime.cadence.times import DAY, HOUR, MINUTE, Fields, at_time
-from duetime.cadence.walk import SKIPPED_AND_LAST, SKIPPED_AND_ONCE, WallSchedule, next_after
+from duetime.cadence.walk import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SKIPPED_AND_LAST,
+    SKIPPED_AND_ONCE,
+    Fields,
+    WallSchedule,
+    at_time,
+    next_after,
+)
+from duetime.cadence.words import MONTHS, WEEKDAYS, bits, ranges
 from duetime.cadence.zones import instant_at, seconds_of, zone
+
+FIRST_YEAR, LAST_YEAR = 1970, 2199
+ALL_AWS_YEARS = range(FIRST_YEAR, LAST_YEAR + 1)
+_MOST_WEEKS = 5
+_SATURDAY = 6
+
+
+class AwsField(NamedTuple):
+    """One field: its values run from ``low`` to ``high``; ``names`` are the values from ``low``."""
+
+    name: str
+    low: int
+    high: int
+    names: tuple[str, ...] = ()
+    steps: bool = True
+
+
+class CronFields(NamedTuple):
+    """The six fields.
+
+    Attributes:
+        minutes: bit n for minute n.
+        hours: bit n for hour n.
+        days: the days and months.
+        years: in ascending order.
+    """
+
+    minutes: int
+    hours: int
+    days: DayFields
+    years: Sequence[int] = ALL_AWS_YEARS
+
+
+class AwsToken(NamedTuple):
+    """A field's text, and where it begins in the expression."""
+
+    expression: str
+    start: int
+    text: str
+
+    def refuse(self, problem: str, remedy: str) -> NoReturn:
+        """Raise the error of this field."""
+        raise InvalidExpression(self.expression, problem, remedy, start=self.start, width=len(self.text))
+
+
+_MINUTE = AwsField("minutes", 0, 59)
+_HOUR = AwsField("hours", 0, 23)
+_DAY = AwsField("day-of-month", 1, 31)
+_MONTH = AwsField("month", 1, 12, tuple(name.upper() for name in MONTHS))
+_WEEKDAY = AwsField("day-of-week", 1, 7, tuple(name.upper() for name in WEEKDAYS), steps=False)
+_YEAR = AwsField("year", FIRST_YEAR, LAST_YEAR)
+_FIELDS = 6
+
+
+def parse_cron_fields(expression: str, inside: str, at: int) -> CronFields:
+    """Return the fields of the text between the parentheses, which begins at ``at`` in ``expression``.
+
+    Raises:
+        InvalidExpression: AWS's documentation does not allow the text.
+    """
+    tokens = [AwsToken(expression, at + word.start(), word.group()) for word in re.finditer(r"\S+", inside)]
+    if len(tokens) != _FIELDS:
+        problem = f"cron() has six fields, and this has {len(tokens)}"
+        raise InvalidExpression(
+            expression, problem, "write minutes hours day-of-month month day-of-week year"
+        )
+    minute, hour, day, month, weekday, year = tokens
+    if (day.text == "?") == (weekday.text == "?"):
+        weekday.refuse(
+            "exactly one of day-of-month and day-of-week must be ?", "put ? in the one that does not matter"
+        )
+    days = _days(day) if weekday.text == "?" else _weekdays(weekday)
+    return CronFields(
+        minutes=_mask(minute, _MINUTE),
+        hours=_mask(hour, _HOUR),
+        days=days._replace(months=_mask(month, _MONTH)),
+        years=tuple(sorted(_values(year, _YEAR))),
+    )
+
+
+def year_values(text: str) -> list[int]:
+    """Return the years of a field, in ascending order.
+
+    Raises:
+        InvalidExpression: it is no such field.
+    """
+    return sorted(_values(AwsToken(text, 0, text), _YEAR))
+
+
+def _days(token: AwsToken) -> DayFields:
+    if token.text == "L":
+        return DayFields(days=0, lasts=(0,))
+    if token.text.endswith("W"):
+        return DayFields(days=0, nearest=(_value(token, _DAY, token.text[:-1]),))
+    return DayFields(days=ALL_DAYS if token.text == "*" else _mask(token, _DAY) >> 1)
+
+
+def _weekdays(token: AwsToken) -> DayFields:
+    if token.text == "L":
+        return DayFields(weekdays=1 << _SATURDAY)
+    if token.text.endswith("L"):
+        return DayFields(weekdays=0, nth=((_number_of_weekday(token, token.text[:-1]), 0),))
+    if "#" in token.text:
+        weekday, _, nth = token.text.partition("#")
+        if not nth.isdigit() or not 1 <= int(nth) <= _MOST_WEEKS:
+            token.refuse(f"day-of-week: {nth!r} is no week of a month", "write one weekday#week, as in 3#2")
+        return DayFields(weekdays=0, nth=((_number_of_weekday(token, weekday), int(nth)),))
+    return DayFields(weekdays=ALL_WEEKDAYS if token.text == "*" else _mask(token, _WEEKDAY) >> 1)
+
+
+def _number_of_weekday(token: AwsToken, text: str) -> int:
+    """Return the weekday before L or #, which AWS's examples write as a digit; Sunday as 0."""
+    if not text.isdigit():
+        token.refuse(f"day-of-week: {text!r} is no weekday's number", "use 1-7, from Sunday")
+    return _value(token, _WEEKDAY, text) - 1
+
+
+def _mask(token: AwsToken, field: AwsField) -> int:
+    return sum(1 << value for value in _values(token, field))
+
+
+def _values(token: AwsToken, field: AwsField) -> set[int]:
+    return {value for item in token.text.split(",") for value in _range(token, field, item)}
+
+
+def _range(token: AwsToken, field: AwsField, item: str) -> range:
+    values, slash, step = item.partition("/")
+    if slash and not field.steps:
+        token.refuse(f"{field.name}: / is no wildcard of this field", "list the days, as in MON,WED,FRI")
+    if slash and not (step.isdigit() and 1 <= int(step) <= field.high - field.low):
+        token.refuse(f"{field.name}: {step!r} is no increment", f"use 1-{field.high - field.low} after the /")
+    if values == "*":
+        return range(field.low, field.high + 1, int(step or 1))
+    first, dash, last = values.partition("-")
+    low = _value(token, field, first)
+    high = _value(token, field, last) if dash else (field.high if slash else low)
+    if high < low:
+        token.refuse(
+            f"{field.name}: the range {values} runs backwards", "let ranges ascend, or list two of them"
+        )
+    return range(low, high + 1, int(step or 1))
+
+
+def _value(token: AwsToken, field: AwsField, text: str) -> int:
+    if text in field.names:
+        return field.low + field.names.index(text)
+    if not text.isdigit() or not field.low <= int(text) <= field.high:
+        words = f", or {field.names[0]}-{field.names[-1]}" if field.names else ""
+        token.refuse(
+            f"{field.name}: {text!r} is not one of its values", f"use {field.low}-{field.high}{words}"
+        )
+    return int(text)
+
+
+_NAMES = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
+_RUN = 3
+_SHORTEST, _LONGEST = 28, 31
+# Days between a day and its nearest weekday, at most.
+_AWAY = 2
+_WEEKDAYS_A_MONTH = 4.35
+MOST_TERMS = 2
+
+
+class DayTerms(NamedTuple):
+    """Days as terms of which each fits one expression.
+
+    Attributes:
+        terms: each has a single rule for days, and every month.
+        exact: whether the terms have exactly the cadence's days, rather than some more.
+    """
+
+    terms: tuple[DayFields, ...]
+    exact: bool
+
+
+def day_terms(days: DayFields) -> DayTerms:
+    """Return terms that cover these days, months aside, with additional days unless two terms suffice."""
+    by_date = days.days != ALL_DAYS or bool(days.lasts or days.nearest or days.nearest_lasts or days.capped)
+    by_week = days.weekdays != ALL_WEEKDAYS
+    filtered = days.only_weekdays != ALL_WEEKDAYS or days.weeks != ALL_WEEKS
+    if not by_date:
+        return _week_terms(days)
+    dates = _date_terms(days)
+    if days.either:
+        weekdays = _week_terms(days._replace(only_weekdays=ALL_WEEKDAYS, weeks=ALL_WEEKS))
+        terms = dates.terms + weekdays.terms
+        if len(terms) > MOST_TERMS:
+            return DayTerms((DayFields(),), exact=False)
+        return DayTerms(terms, dates.exact and weekdays.exact and not filtered)
+    if by_week and _rarer_by_week(days):
+        return _week_terms(days)._replace(exact=False)
+    return dates._replace(exact=dates.exact and not by_week and not filtered)
+
+
+def day_text(term: DayFields) -> tuple[str, str]:
+    """Return the fields day-of-month and day-of-week of a term."""
+    if term.lasts:
+        return "L", "?"
+    if term.nearest:
+        return f"{term.nearest[0]}W", "?"
+    if term.nth:
+        [(day, nth)] = term.nth
+        return "?", f"{day + 1}#{nth}" if nth else f"{day + 1}L"
+    if term.weekdays != ALL_WEEKDAYS:
+        return "?", ",".join(ranges(bits(term.weekdays), list(_NAMES)))
+    return values_text(term.days << 1, 1, _LONGEST), "?"
+
+
+def values_text(mask: int, low: int, high: int) -> str:
+    """Return a mask as ``*``, ``0/5``, ``9-17`` or a list."""
+    values = bits(mask)
+    if len(values) == high - low + 1:
+        return "*"
+    step = values[1] - values[0] if len(values) >= _RUN else 0
+    if step > 1 and values == list(range(values[0], high + 1, step)):
+        return f"{values[0]}/{step}"
+    return ",".join(ranges(values, [str(n) for n in range(high + 1)]))
+
+
+def months_text(mask: int) -> str:
+    """Return the month field."""
+    return "*" if mask == ALL_MONTHS else ",".join(ranges(bits(mask), [str(n) for n in range(13)]))
+
+
+def _date_terms(days: DayFields) -> DayTerms:
+    terms = [DayFields(days=days.days)] if days.days else []
+    terms += [DayFields(days=0, lasts=(0,)) for back in days.lasts if not back]
+    terms += [DayFields(days=0, nearest=(day,)) for day in days.nearest]
+    if len(terms) <= MOST_TERMS and not (days.nearest_lasts or days.capped or any(days.lasts)):
+        return DayTerms(tuple(terms), exact=True)
+    return DayTerms((DayFields(days=_all_dates(days)),), exact=False)
+
+
+def _all_dates(days: DayFields) -> int:
+    """Return every day of a month that its days, L and W can match, the 1st as bit 0."""
+    found = days.days
+    for back in days.lasts:
+        found |= _dates(_SHORTEST - back, _LONGEST - back)
+    for day in days.nearest:
+        found |= _dates(day - _AWAY, day + _AWAY)
+    for day in days.capped:
+        found |= _dates(_SHORTEST, day)
+    for back in days.nearest_lasts:
+        found |= _dates(_SHORTEST - back - _AWAY, _LONGEST - back + _AWAY)
+    return found
+
+
+def _week_terms(days: DayFields) -> DayTerms:
+    weekdays = days.weekdays & days.only_weekdays
+    nth = tuple((day, n) for day, n in days.nth if days.only_weekdays >> day & 1)
+    if days.weeks != ALL_WEEKS:
+        return _weeks_of_month_terms(days, weekdays, nth)
+    terms = [DayFields(weekdays=weekdays)] if weekdays else []
+    terms += [DayFields(weekdays=0, nth=(pair,)) for pair in nth]
+    if weekdays == ALL_WEEKDAYS or len(terms) <= MOST_TERMS:
+        return DayTerms(tuple(terms[:1] if weekdays == ALL_WEEKDAYS else terms), exact=True)
+    for day, _ in nth:
+        weekdays |= 1 << day
+    return DayTerms((DayFields(weekdays=weekdays),), exact=False)
+
+
+def _weeks_of_month_terms(days: DayFields, weekdays: int, nth: tuple[tuple[int, int], ...]) -> DayTerms:
+    """Return weekdays of some weeks of the month: ``3#2`` for single weekdays, else these weeks' dates."""
+    weeks = bits(days.weeks)
+    terms = [
+        DayFields(weekdays=0, nth=((day, 0 if week == LAST_WEEK else week + 1),))
+        for day in bits(weekdays)
+        for week in weeks
+    ]
+    if not nth and len(terms) <= MOST_TERMS:
+        return DayTerms(tuple(terms), exact=True)
+    dates = 0
+    for week in weeks:
+        dates |= _dates(22, _LONGEST) if week == LAST_WEEK else _dates(7 * week + 1, 7 * week + 7)
+    exact = weekdays == ALL_WEEKDAYS and not nth and LAST_WEEK not in weeks
+    return DayTerms((DayFields(days=dates),), exact)
+
+
+def _rarer_by_week(days: DayFields) -> bool:
+    dates = _all_dates(days).bit_count() if days.days != ALL_DAYS else _LONGEST
+    return days.weekdays.bit_count() * _WEEKDAYS_A_MONTH + len(days.nth) < dates
+
+
+def _dates(first: int, last: int) -> int:
+    return sum(1 << day - 1 for day in range(max(1, first), min(_LONGEST, last) + 1))
+
 
 LONGEST = 256
 """Characters that an expression may have (CreateSchedule, ScheduleExpression)."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, NoReturn, get_args
 
-from duetime.cadence.day_fields import DayFields
+from duetime.cadence.days import DayFields
 from duetime.cadence.errors import AmbiguousDays, InvalidCadence, InvalidCron, NeverFires, did_you_mean
 from duetime.cadence.fields import DAY, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, FieldError, month_days, weekdays
 from duetime.cadence.words import PLAIN, is_plain

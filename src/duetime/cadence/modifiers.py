@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import time, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict, get_args
 from zoneinfo import ZoneInfo
 
 from duetime.cadence.calendars import Calendar
-from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
+from duetime.cadence.days import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.walk import (
     BY_THE_CLOCK,
@@ -218,3 +218,30 @@ def _window(part: object, given: Window) -> tuple[int, int]:
             str(given), "window: it must have a start and an end", 'give two times, as in ("09:00", "17:00")'
         )
     return second_of_day(ends[0], "window"), second_of_day(ends[1], "window")
+
+
+def check_cycle(every: int, anchor: date | str | None, unit: str, most: int) -> tuple[int, date | None]:
+    """Return a valid ``every`` and its anchor, which is None for an ``every`` of 1.
+
+    Raises:
+        InvalidCadence: one is invalid, or the anchor is missing.
+    """
+    if type(every) is not int or not 1 <= every <= most:
+        raise InvalidCadence(f"every={every}", f"every: {every} is no number of {unit}", f"use 1-{most}")
+    if isinstance(anchor, str):
+        try:
+            anchor = date.fromisoformat(anchor)
+        except ValueError:
+            raise InvalidCadence(
+                str(anchor), "anchor: no such date", "use a date, as in 2026-01-05"
+            ) from None
+    if isinstance(anchor, datetime):
+        anchor = anchor.date()
+    if anchor is not None and not isinstance(anchor, date):
+        raise InvalidCadence(str(anchor), "anchor: no such date", "use a date, as in 2026-01-05")
+    if every > 1 and anchor is None:
+        remedy = "give anchor=, a date of the cycle"
+        raise InvalidCadence(
+            f"every={every}", f"every: the {every} {unit} have no anchor to count from", remedy
+        )
+    return every, anchor if every > 1 else None

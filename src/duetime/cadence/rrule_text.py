@@ -1,6 +1,6 @@
 """Recurrence rules of iCalendar (RFC 5545, section 3.3.10), as cadences of duetime.
 
-``from_rrule`` reads ``DTSTART``, ``RRULE`` and ``EXDATE``. :mod:`duetime.cadence.rrule_export` writes them.
+``from_rrule`` reads ``DTSTART``, ``RRULE`` and ``EXDATE``. :mod:`duetime.cadence.exports` writes them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from duetime.cadence.cadence import Cadence
 from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.text import read_text
-from duetime.cadence.windows_zones import iana_name
 from duetime.cadence.words import WEEKS
+from duetime.cadence.zone_names import iana_name
 from duetime.cadence.zones import zone
 
 WEEKDAYS = {"SU": "SUN", "MO": "MON", "TU": "TUE", "WE": "WED", "TH": "THU", "FR": "FRI", "SA": "SAT"}

@@ -1,4 +1,4 @@
-"""systemd's calendar events (``OnCalendar=``), as cadences of duetime, and back.
+"""systemd's calendar events (``OnCalendar=``), as cadences of duetime.
 
 The rules are those of systemd.time(7): a run needs a matching weekday and a matching date; ``..`` is a range,
 ``a/n`` every n-th value from a on, ``~n`` the n-th last day.
@@ -9,17 +9,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, NoReturn
 
-from duetime.cadence._once import Once
-from duetime.cadence.aws_text import values_text
-from duetime.cadence.business_days import BusinessDay
 from duetime.cadence.cadence import Cadence
-from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, DayFields
+from duetime.cadence.days import ALL_WEEKDAYS
 from duetime.cadence.errors import InvalidCadence, UnknownZone
-from duetime.cadence.exported import Exported
+from duetime.cadence.eventbridge import values_text
 from duetime.cadence.foreign_cron import Suggestion
 from duetime.cadence.text import read_text
-from duetime.cadence.words import WEEKDAYS, bits, ranges, weekdays_text
-from duetime.cadence.zones import instant_at, zone
+from duetime.cadence.words import WEEKDAYS, weekdays_text
+from duetime.cadence.zones import zone
 
 _WORDS = {
     "minutely": "*-*-* *:*:00",
@@ -34,7 +31,6 @@ _WORDS = {
     "annually": "*-01-01 00:00:00",
 }
 _DUETIMES = ("daily", "weekly", "monthly", "yearly")
-_NAMES = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
 _LONG_NAMES = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 _VALUES = r"[\d*.,/]+"
 _DATE = re.compile(rf"(?:(?P<year>{_VALUES})-)?(?P<month>{_VALUES})(?P<sign>[-~])(?P<day>{_VALUES})")
@@ -43,8 +39,7 @@ _WEEKDAYS = re.compile(r"[A-Za-z]{3,9}(?:(?:\.\.|,|-)[A-Za-z]{3,9})*,?")
 _LIMITS = {"month": (1, 12), "day": (1, 31), "hour": (0, 23), "minute": (0, 59), "second": (0, 59)}
 _YEARS = (1970, 2199)
 _CENTURY, _TWO_DIGITS, _OF_2000 = 100, 2, 70
-_ALL_TIMES = {"hour": (1 << 24) - 1, "minute": (1 << 60) - 1, "second": (1 << 60) - 1}
-_LAST_SEVEN, _WEEK = tuple(range(7)), 7
+_WEEK = 7
 _FIFTH_ENDS = 31
 
 
@@ -267,62 +262,3 @@ class _Reader:
 def _is_weekdays(token: str) -> bool:
     names = re.split(r"\.\.|,|-", token.strip(",").lower())
     return all(name in WEEKDAYS or name in _LONG_NAMES for name in names)
-
-
-def to_systemd(cadence: Cadence) -> str:
-    """Return the calendar event of a cadence, with its zone, for ``OnCalendar=``.
-
-    systemd skips times in a gap of the clocks, and runs once what comes twice.
-
-    Raises:
-        InvalidCadence: no single event can express the cadence.
-    """
-    exported = Exported(cadence, "OnCalendar")
-    if isinstance(cadence, Once):
-        at = instant_at(cadence.local)
-        return f"{at:%Y-%m-%d %H:%M:%S} {cadence.tz}" if at else ""
-    parts = exported.parts()
-    bounds = cadence.modifiers.bounds
-    if bounds is not None:
-        names = ("start", "end", "count", "except_at")
-        shown = next(name for name in names if getattr(bounds, name))
-        exported.fail(f"{shown}=", "leave it out, or enable and disable the timer")
-    if parts.cycle is not None or isinstance(cadence, BusinessDay) or parts.excluded:
-        what = (
-            "a cycle" if parts.cycle else "business days" if not parts.excluded else "the dates of a calendar"
-        )
-        exported.fail(what, "let the service check the date")
-    weekdays, sign, day = _days(exported, parts.days)
-    shown_weekdays = (
-        f"{','.join(ranges([n for n in (*range(1, 7), 0) if weekdays >> n & 1], _NAMES, joint='..'))} "
-    )
-    month = "*" if parts.days.months == ALL_MONTHS else _numbers(bits(parts.days.months))
-    times = zip(("hour", "minute", "second"), (parts.hours, parts.minutes, parts.seconds), strict=True)
-    clock = ":".join("*" if mask == _ALL_TIMES[unit] else _numbers(bits(mask)) for unit, mask in times)
-    return f"{shown_weekdays * (weekdays != ALL_WEEKDAYS)}*-{month}{sign}{day} {clock} {cadence.tz}"
-
-
-def _days(exported: Exported, days: DayFields) -> tuple[int, str, str]:
-    """Return the weekdays, the sign before the days of the month, and these."""
-    weekdays, numbers, lasts = days.weekdays, days.days, days.lasts
-    if days.nth:
-        on = {day for day, _ in days.nth}
-        weeks = {n for _, n in days.nth}
-        is_product = len(on) * len(weeks) == len(days.nth) and not days.weekdays
-        if not is_product or numbers != ALL_DAYS or lasts or (0 in weeks and len(weeks) > 1):
-            exported.fail("these weekdays of the month", "declare a cadence for each")
-        weekdays = sum(1 << day for day in on)
-        if weeks == {0}:
-            return weekdays, "~", _numbers([n + 1 for n in _LAST_SEVEN])
-        listed = [day for n in weeks for day in range(_WEEK * n - 6, _WEEK * n + 1) if day <= _FIFTH_ENDS]
-        return weekdays, "-", _numbers(sorted(listed))
-    if lasts and numbers:
-        exported.fail("days from both ends of the month", "declare a cadence for each")
-    if lasts:
-        return weekdays, "~", _numbers(sorted(back + 1 for back in lasts))
-    return weekdays, "-", "*" if numbers == ALL_DAYS else _numbers([n + 1 for n in bits(numbers)])
-
-
-def _numbers(values: list[int]) -> str:
-    names = [f"{n:02}" for n in range(values[-1] + 1)]
-    return ",".join(ranges(values, names, joint=".."))

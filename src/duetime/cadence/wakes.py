@@ -15,18 +15,19 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from duetime.cadence.aws_fields import FIRST_YEAR, LAST_YEAR, CronFields
-from duetime.cadence.aws_text import day_terms
-from duetime.cadence.day_fields import DayFields
-from duetime.cadence.days import OneDay
+from duetime.cadence.days import DayFields, OneDay
 from duetime.cadence.eventbridge import (
+    FIRST_YEAR,
+    LAST_YEAR,
     LONGEST,
+    CronFields,
     WakeExpression,
     at_expression,
     cron_expression,
+    day_terms,
     rate_expression,
 )
-from duetime.cadence.times import DAY, HOUR, MINUTE, Times
+from duetime.cadence.walk import DAY, HOUR, MINUTE, Times
 
 if TYPE_CHECKING:
     from duetime.cadence.wall_cadence import WallCadence

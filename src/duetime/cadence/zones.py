@@ -145,7 +145,7 @@ def instant_at(at: int) -> datetime | None:
 def _nearest(name: str) -> str:
     from zoneinfo import available_timezones  # noqa: PLC0415 - only needed for mistakes
 
-    from duetime.cadence.zone_remedies import zone_remedy  # noqa: PLC0415
+    from duetime.cadence.zone_names import zone_remedy  # noqa: PLC0415
 
     zones = {
         zone for zone in available_timezones() if zone not in NOT_ZONES and not zone.startswith(OTHER_CLOCKS)

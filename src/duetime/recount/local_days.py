@@ -11,16 +11,12 @@ from datetime import date, timedelta
 from typing import Any
 
 from duetime.cadence._daily import Daily
-from duetime.cadence._every import Every
-from duetime.cadence._interval import Interval
 from duetime.cadence._once import Once
-from duetime.cadence._weekly import Weekly
-from duetime.cadence._yearly import Yearly
-from duetime.cadence.business_days import BusinessDay
+from duetime.cadence._spaced import Every, Interval
 from duetime.cadence.cadence import Cadence
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.crontab import Cron
-from duetime.cadence.months import Monthly, NthWeekday, OfMonths
+from duetime.cadence.weeks_and_months import BusinessDay, Monthly, NthWeekday, OfMonths, Weekly, Yearly
 from duetime.recount.cron_text import CronText, last_of, nearest_workday
 
 DAY = 86_400

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
 from duetime.cadence._daily import AtATime
-from duetime.cadence._every import Every
-from duetime.cadence._interval import Interval
 from duetime.cadence._once import Once
+from duetime.cadence._spaced import Every, Interval
 from duetime.cadence.crontab import Cron
 from duetime.recount.cron_text import CronText
 from duetime.recount.local_days import LocalDays

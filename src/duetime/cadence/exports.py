@@ -1,26 +1,164 @@
-"""Cadences as recurrence rules of iCalendar: ``DTSTART``, ``RRULE`` and ``EXDATE``."""
+"""Cadences in other languages: recurrence rules of iCalendar, and systemd's calendar events.
+
+:class:`Exported` has a cadence's times and days in the parts that other languages have, or names the option
+that they lack.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from typing import NamedTuple, NoReturn
 
-from duetime.cadence._interval import Interval
 from duetime.cadence._once import Once
+from duetime.cadence._spaced import Interval
 from duetime.cadence.bounds import instants_of
-from duetime.cadence.business_days import BusinessDay
 from duetime.cadence.cadence import Cadence
 from duetime.cadence.calendars import Calendar
-from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, DayFields
-from duetime.cadence.days import DayCycle, MonthCycle, YearCycle
-from duetime.cadence.exported import Exported, Parts
+from duetime.cadence.days import (
+    ALL_DAYS,
+    ALL_MONTHS,
+    ALL_WEEKDAYS,
+    ALL_WEEKS,
+    LAST_WEEK,
+    Cycle,
+    DayCycle,
+    DayFields,
+    Days,
+    MonthCycle,
+    YearCycle,
+)
+from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.rrule_text import from_rrule
-from duetime.cadence.times import DAY, HOUR, MINUTE, times_of
-from duetime.cadence.walk import NOTHING, WallSchedule
+from duetime.cadence.walk import DAY, HOUR, MINUTE, NOTHING, Times, WallSchedule, times_of
 from duetime.cadence.wall_cadence import WallCadence
-from duetime.cadence.words import WEEKDAYS, bits
+from duetime.cadence.weeks_and_months import BusinessDay
+from duetime.cadence.words import WEEKDAY_NAMES, WEEKDAYS, bits, ranges
 from duetime.cadence.zones import EPOCH, LAST, Zone, instant_at, seconds_of, zone
+
+_DATE_LENGTH = 10
+_LAST_SEVEN = tuple(range(7))
+
+
+class Parts(NamedTuple):
+    """The parts of a cadence of a wall clock.
+
+    Attributes:
+        hours: bit n for hour n.
+        minutes: bit n for minute n.
+        seconds: bit n for second n.
+        days: the days, with the filters applied, so that ``only_weekdays`` and ``weeks`` filter nothing.
+        cycle: which weeks, days, months or years count.
+        excluded: dates that the calendar excludes.
+    """
+
+    hours: int
+    minutes: int
+    seconds: int
+    days: DayFields
+    cycle: Cycle | None
+    excluded: tuple[str, ...]
+
+
+class Exported:
+    """A cadence, and the name of the language to which it is translated."""
+
+    def __init__(self, cadence: Cadence, language: str) -> None:
+        self.cadence, self.language = cadence, language
+
+    def fail(self, what: str, remedy: str) -> NoReturn:
+        """Raise the error of what the language cannot express."""
+        raise InvalidCadence(self.cadence.text, f"{self.language} cannot express {what}", remedy)
+
+    def wall(self) -> tuple[WallCadence, Days]:
+        """Return the cadence and its days.
+
+        Raises:
+            InvalidCadence: it has no days on a wall clock, or a spread.
+        """
+        if isinstance(self.cadence, Interval):
+            self.fail("elapsed time", "use every(...), or what the other scheduler has for elapsed time")
+        if not isinstance(self.cadence, WallCadence):
+            self.fail("a trigger", "it has no times")
+        bounds = self.cadence.modifiers.bounds
+        if bounds is not None and bounds.spread:
+            self.fail("spread=", "leave it out, and set a delay there")
+        days = self.cadence.wall.days
+        if not isinstance(days, Days):
+            self.fail("a single time as a rule", "write the time itself")
+        return self.cadence, days
+
+    def parts(self) -> Parts:
+        """Return the parts of the cadence.
+
+        Raises:
+            InvalidCadence: it has options that the language lacks.
+        """
+        cadence, days = self.wall()
+        if cadence.modifiers.offset is not None:
+            self.fail("offset=", "name the days themselves")
+        if cadence.modifiers.calendar is not None and cadence.modifiers.calendar.moves:
+            self.fail("a calendar that moves runs", 'use instead="skip"')
+        hours, minutes, seconds = self._masks(cadence.wall.times)
+        fields = self._fields(days.fields)
+        excluded: tuple[str, ...] = ()
+        if cadence.modifiers.calendar is not None:
+            fields, excluded = self._without(fields, cadence.modifiers.calendar)
+        return Parts(hours, minutes, seconds, fields, days.cycle, excluded)
+
+    def _masks(self, times: Times) -> tuple[int, int, int]:
+        """Return hours, minutes and seconds of which each combination is a time."""
+        found = {(at // HOUR, at % HOUR // MINUTE, at % MINUTE) for at in times_of(times)}
+        masks = tuple(sum(1 << value for value in {time[unit] for time in found}) for unit in range(3))
+        if masks[0].bit_count() * masks[1].bit_count() * masks[2].bit_count() != len(found):
+            self.fail(
+                "these times of day, which are no list of hours and minutes", "declare several cadences"
+            )
+        return masks[0], masks[1], masks[2]
+
+    def _fields(self, days: DayFields) -> DayFields:
+        """Return the day fields with their filters applied."""
+        if days.either:
+            self.fail('day_rule="or"', "declare a cadence for the dates and one for the weekdays")
+        if days.nearest or days.nearest_lasts:
+            self.fail("the weekday nearest to a day", "name the days themselves")
+        if days.capped:
+            self.fail("the last day in the place of another", "declare a cadence for the shorter months")
+        only = days.only_weekdays
+        nth = tuple((day, n) for day, n in days.nth if only >> day & 1)
+        days = days._replace(weekdays=days.weekdays & only, nth=nth, only_weekdays=ALL_WEEKDAYS)
+        if days.weeks == ALL_WEEKS:
+            return days
+        by_week = (
+            sum(0b111_1111 << 7 * week for week in range(LAST_WEEK) if days.weeks >> week & 1) & ALL_DAYS
+        )
+        if not days.weeks >> LAST_WEEK & 1 and not days.lasts:
+            return days._replace(days=days.days & by_week, weeks=ALL_WEEKS)
+        if days.weeks == 1 << LAST_WEEK and days.days == ALL_DAYS:
+            return days._replace(days=0, lasts=_LAST_SEVEN, weeks=ALL_WEEKS)
+        return self.fail("these weeks= beside its days", "name the days themselves")
+
+    def _without(self, days: DayFields, calendar: Calendar) -> tuple[DayFields, tuple[str, ...]]:
+        """Return the days without the weekdays that a calendar excludes, and its single dates."""
+        if isinstance(self.cadence, BusinessDay) and calendar.exclude:
+            self.fail("the business days of a calendar", "leave the calendar out")
+        if calendar.working and (isinstance(self.cadence, BusinessDay) or {*calendar.exclude} & {*WEEKDAYS}):
+            self.fail("the working days of a calendar", "leave them out")
+        if calendar.include:
+            self.fail("the dates that a calendar includes", "declare several cadences")
+        weekdays, nth, dates = days.weekdays, days.nth, []
+        for entry in calendar.exclude:
+            if entry in WEEKDAYS:
+                weekday = WEEKDAYS.index(entry)
+                weekdays &= ~(1 << weekday)
+                nth = tuple(pair for pair in nth if pair[0] != weekday)
+            elif len(entry) == _DATE_LENGTH:
+                dates.append(entry)
+            else:
+                self.fail(f"the date {entry} of every year as an exception", "exclude dates with their years")
+        return days._replace(weekdays=weekdays, nth=nth), tuple(dates)
+
 
 _CODES = ("SU", "MO", "TU", "WE", "TH", "FR", "SA")
 _ALL_HOURS, _ALL_SIXTY = (1 << 24) - 1, (1 << 60) - 1
@@ -28,6 +166,8 @@ _SECOND = timedelta(seconds=1)
 _EARLIEST, _LATEST = datetime.min.replace(tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 _COMPARED = 50
 _WORKWEEK = 0b011_1110
+_SYSTEMD_NAMES = [name[:3] for name in WEEKDAY_NAMES]
+_LONGEST_MONTH = 31
 
 
 def to_rrule(cadence: Cadence, *, start: datetime | None = None) -> str:
@@ -213,3 +353,61 @@ def _dated(name: str, local: int, tz: str) -> str:
 def _local(local: int) -> str:
     at = instant_at(local)
     return "" if at is None else f"{at:%Y%m%dT%H%M%S}"
+
+
+def to_systemd(cadence: Cadence) -> str:
+    """Return the calendar event of a cadence, with its zone, for ``OnCalendar=``.
+
+    systemd skips times in a gap of the clocks, and runs once what comes twice.
+
+    Raises:
+        InvalidCadence: no single event can express the cadence.
+    """
+    exported = Exported(cadence, "OnCalendar")
+    if isinstance(cadence, Once):
+        at = instant_at(cadence.local)
+        return f"{at:%Y-%m-%d %H:%M:%S} {cadence.tz}" if at else ""
+    parts = exported.parts()
+    bounds = cadence.modifiers.bounds
+    if bounds is not None:
+        names = ("start", "end", "count", "except_at")
+        shown = next(name for name in names if getattr(bounds, name))
+        exported.fail(f"{shown}=", "leave it out, or enable and disable the timer")
+    if parts.cycle is not None or isinstance(cadence, BusinessDay) or parts.excluded:
+        what = (
+            "a cycle" if parts.cycle else "business days" if not parts.excluded else "the dates of a calendar"
+        )
+        exported.fail(what, "let the service check the date")
+    weekdays, sign, day = _event_days(exported, parts.days)
+    on = [n for n in (*range(1, 7), 0) if weekdays >> n & 1]
+    shown_weekdays = f"{','.join(ranges(on, _SYSTEMD_NAMES, joint='..'))} "
+    month = "*" if parts.days.months == ALL_MONTHS else _numbers(bits(parts.days.months))
+    units = ((parts.hours, _ALL_HOURS), (parts.minutes, _ALL_SIXTY), (parts.seconds, _ALL_SIXTY))
+    clock = ":".join("*" if mask == every else _numbers(bits(mask)) for mask, every in units)
+    return f"{shown_weekdays * (weekdays != ALL_WEEKDAYS)}*-{month}{sign}{day} {clock} {cadence.tz}"
+
+
+def _event_days(exported: Exported, days: DayFields) -> tuple[int, str, str]:
+    """Return the weekdays, the sign before the days of the month, and these."""
+    weekdays, numbers, lasts = days.weekdays, days.days, days.lasts
+    if days.nth:
+        on = {day for day, _ in days.nth}
+        weeks = {n for _, n in days.nth}
+        is_product = len(on) * len(weeks) == len(days.nth) and not days.weekdays
+        if not is_product or numbers != ALL_DAYS or lasts or (0 in weeks and len(weeks) > 1):
+            exported.fail("these weekdays of the month", "declare a cadence for each")
+        weekdays = sum(1 << day for day in on)
+        if weeks == {0}:
+            return weekdays, "~", _numbers([n + 1 for n in _LAST_SEVEN])
+        listed = [day for n in weeks for day in range(7 * n - 6, 7 * n + 1) if day <= _LONGEST_MONTH]
+        return weekdays, "-", _numbers(sorted(listed))
+    if lasts and numbers:
+        exported.fail("days from both ends of the month", "declare a cadence for each")
+    if lasts:
+        return weekdays, "~", _numbers(sorted(back + 1 for back in lasts))
+    return weekdays, "-", "*" if numbers == ALL_DAYS else _numbers([n + 1 for n in bits(numbers)])
+
+
+def _numbers(values: list[int]) -> str:
+    names = [f"{n:02}" for n in range(values[-1] + 1)]
+    return ",".join(ranges(values, names, joint=".."))
