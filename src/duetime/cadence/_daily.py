@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import time
-from typing import Unpack
+from typing import ClassVar, Unpack
 
 from duetime.cadence.cadence import declared
 from duetime.cadence.days import ALL_WEEKDAYS, Cycle, DayFields
@@ -19,9 +19,12 @@ class AtATime(WallCadence):
     """A cadence of some days, at one time of day or several.
 
     Attributes:
+        kind: the first word of its text; that of its name is made of it.
         at: the local time, in seconds since midnight; the first of several.
         later: the later times of the same days.
     """
+
+    kind: ClassVar[str]
 
     at: int
     later: tuple[int, ...] = ()
@@ -37,16 +40,25 @@ class AtATime(WallCadence):
     def _cycle(self) -> Cycle | None:
         return None
 
+    def _cycle_text(self) -> str:
+        return ""
+
     def _built(self) -> WallSchedule:
         return build_wall_schedule(
             self._head(), self._days(), at_times(self.times_of_day), self.modifiers, self._cycle()
         )
 
-    def _named_time(self) -> str:
-        return self._spelled_time().replace(":", "_")
+    def _on(self) -> str:
+        """Return its days as words of its text; empty for every day."""
+        return ""
 
-    def _spelled_time(self) -> str:
-        return ",".join(map(clock_text, self.times_of_day))
+    def _head(self) -> str:
+        times = ",".join(map(clock_text, self.times_of_day))
+        return " ".join(filter(None, (self.kind, self._on(), times, self._cycle_text())))
+
+    def _label(self) -> str:
+        words = self._head().removeprefix(self.kind).replace("every=", "every").replace("anchor=", "")
+        return self.kind.title().replace("_", "") + words.replace(" ", "_").replace(":", "_")
 
     def _time_words(self) -> str:
         return listed([*map(clock_text, self.times_of_day)])
@@ -56,11 +68,7 @@ class AtATime(WallCadence):
 class Daily(AtATime):
     """Every day at one time or several."""
 
-    def _head(self) -> str:
-        return f"daily {self._spelled_time()}"
-
-    def _label(self) -> str:
-        return f"Daily_{self._named_time()}"
+    kind = "daily"
 
     def _words(self) -> str:
         return f"{'every day' if self.modifiers.days == ALL_WEEKDAYS else 'each day'} at {self._time_words()}"

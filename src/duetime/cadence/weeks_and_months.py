@@ -17,6 +17,7 @@ from duetime.cadence._daily import AtATime
 from duetime.cadence.cadence import declared
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.days import (
+    LAST_WEEK,
     UNIX_DAY,
     Cycle,
     DayCycle,
@@ -25,6 +26,7 @@ from duetime.cadence.days import (
     MonthCycle,
     Select,
     YearCycle,
+    month_in,
     weekday_of,
 )
 from duetime.cadence.errors import InvalidCadence
@@ -46,22 +48,41 @@ from duetime.cadence.words import (
     weeks_text,
 )
 
-_MOST_WEEKS = 520
+# The most of each in a cycle.
+_MOST_WEEKS, _MOST_MONTHS, _MOST_YEARS = 520, 1_200, 100
+_LEAP_YEAR = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weekly(AtATime):
+class InCycle(AtATime):
+    """A cadence of some days of every week, month or year, or of every n-th.
+
+    Attributes:
+        every: 1 for every one.
+        anchor: a date in a week, which begins on Monday, in a month or in a year of the cycle.
+    """
+
+    every: int = 1
+    anchor: date | None = None
+
+    def _cycle_text(self) -> str:
+        return f"every={self.every} anchor={self.anchor}" if self.anchor else ""
+
+    def _cycle_words(self, unit: str) -> str:
+        return f"every {self.every} {unit}s, counted from {self.anchor}," if self.anchor else f"every {unit}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weekly(InCycle):
     """Some weekdays at a time, in every week or every n-th week.
 
     Attributes:
         on: weekdays, Sunday as bit 0.
-        every: 1 for every week.
-        anchor: a date in a week of the cycle; weeks begin on Monday.
     """
 
+    kind = "weekly"
+
     on: int
-    every: int = 1
-    anchor: date | None = None
 
     def _days(self) -> DayFields:
         return DayFields(weekdays=self.on)
@@ -72,19 +93,11 @@ class Weekly(AtATime):
         day = self.anchor.toordinal() - UNIX_DAY
         return DayCycle(self.every, day - (weekday_of(day) - 1) % 7)
 
-    def _head(self) -> str:
-        cycle = f" every={self.every} anchor={self.anchor}" if self.anchor else ""
-        return f"weekly {weekdays_text(self.on)} {self._spelled_time()}{cycle}"
-
-    def _label(self) -> str:
-        cycle = f"_every{self.every}_{self.anchor}" if self.anchor else ""
-        return f"Weekly_{weekdays_text(self.on)}_{self._named_time()}{cycle}"
+    def _on(self) -> str:
+        return weekdays_text(self.on)
 
     def _words(self) -> str:
-        weeks = (
-            "every week" if self.anchor is None else f"every {self.every} weeks, counted from {self.anchor},"
-        )
-        return f"{weeks} on {weekdays_words(self.on)} at {self._time_words()}"
+        return f"{self._cycle_words('week')} on {weekdays_words(self.on)} at {self._time_words()}"
 
 
 @declared
@@ -125,36 +138,14 @@ def weekly(
     )
 
 
-_LAST = 5
-MOST_MONTHS = 1_200
-"""Months of a cycle at most."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfMonths(AtATime):
-    """A cadence of days of every month, or of every n-th.
-
-    Attributes:
-        every: 1 for every month.
-        anchor: a date in a month of the cycle.
-    """
-
-    every: int = 1
-    anchor: date | None = None
+class OfMonths(InCycle):
+    """A cadence of days of every month, or of every n-th."""
 
     def _cycle(self) -> MonthCycle | None:
         if self.anchor is None:
             return None
         return MonthCycle(self.every, self.anchor.year * 12 + self.anchor.month - 1)
-
-    def _spelled_cycle(self) -> str:
-        return f" every={self.every} anchor={self.anchor}" if self.anchor else ""
-
-    def _named_cycle(self) -> str:
-        return f"_every{self.every}_{self.anchor}" if self.anchor else ""
-
-    def _month_words(self) -> str:
-        return f"every {self.every} months, counted from {self.anchor}," if self.anchor else "every month"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,24 +156,20 @@ class Monthly(OfMonths):
         on: the days.
     """
 
+    kind = "monthly"
+
     on: MonthDays
 
     def _days(self) -> DayFields:
         return DayFields(*self.on)
 
-    def _spelled(self) -> str:
+    def _on(self) -> str:
         words = [str(n + 1) for n in range(31) if self.on.days >> n & 1]
         words += [f"last-{back}" if back else "last" for back in self.on.lasts]
         words += [f"{day}w" for day in self.on.nearest]
         words += [f"last-{back}w" if back else "lastw" for back in self.on.nearest_lasts]
         words += [f"{day}-or-last" for day in self.on.capped]
         return ",".join(words)
-
-    def _head(self) -> str:
-        return f"monthly {self._spelled()} {self._spelled_time()}{self._spelled_cycle()}"
-
-    def _label(self) -> str:
-        return f"Monthly_{self._spelled()}_{self._named_time()}{self._named_cycle()}"
 
     def _words(self) -> str:
         days = [f"day {n + 1}" for n in range(31) if self.on.days >> n & 1]
@@ -193,7 +180,7 @@ class Monthly(OfMonths):
             for back in self.on.nearest_lasts
         ]
         days += [f"day {day} or the last day" for day in self.on.capped]
-        return f"{self._month_words()} on {listed(days)} at {self._time_words()}"
+        return f"{self._cycle_words('month')} on {listed(days)} at {self._time_words()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,20 +192,19 @@ class NthWeekday(AtATime):
         on: weekdays, Sunday as bit 0.
     """
 
+    kind = "nth_weekday"
+
     nth: int
     on: int
 
     def _days(self) -> DayFields:
-        weeks = [0 if n == _LAST else n + 1 for n in range(_LAST + 1) if self.nth >> n & 1]
+        weeks = [0 if n == LAST_WEEK else n + 1 for n in bits(self.nth)]
         return DayFields(
             weekdays=0, nth=tuple((day, n) for day in range(7) if self.on >> day & 1 for n in weeks)
         )
 
-    def _head(self) -> str:
-        return f"nth_weekday {weeks_text(self.nth)} {weekdays_text(self.on)} {self._spelled_time()}"
-
-    def _label(self) -> str:
-        return f"NthWeekday_{weeks_text(self.nth)}_{weekdays_text(self.on)}_{self._named_time()}"
+    def _on(self) -> str:
+        return f"{weeks_text(self.nth)} {weekdays_text(self.on)}"
 
     def _words(self) -> str:
         which = listed(weeks_text(self.nth).split(","))
@@ -252,7 +238,7 @@ def monthly(
             no occurrence.
     """
     modifiers = read_modifiers(**options)
-    every, anchored_on = check_cycle(every, anchor, "months", MOST_MONTHS)
+    every, anchored_on = check_cycle(every, anchor, "months", _MOST_MONTHS)
     first, later = seconds_of_day(at)
     return Monthly(
         modifiers=modifiers, at=first, later=later, on=_month_days(on), every=every, anchor=anchored_on
@@ -280,18 +266,15 @@ def nth_weekday(
 
 
 def _month_days(given: Words | int) -> MonthDays:
-    if isinstance(given, int):
-        text = str(given)
-    elif isinstance(given, Iterable):
-        text = given if isinstance(given, str) else ",".join(str(item) for item in given)
-    else:
-        raise InvalidCadence(str(given), "monthly: not days of the month", "use 1-31, last, last-2 or 15w")
+    items = given if isinstance(given, Iterable) else [given]
+    text = items if isinstance(items, str) else ",".join(map(str, items))
     spelled = text.upper().replace("LAST", "L").replace(" ", "")
-    if not spelled.isascii() or set(spelled) & set("*?/"):
+    is_listed = isinstance(given, Iterable | int)
+    if not is_listed or not spelled.isascii() or set(spelled) & set("*?/"):
         raise InvalidCadence(text, "monthly: not days of the month", "use 1-31, last, last-2 or 15w")
-    items = {item: re.fullmatch(r"(29|30|31)-OR-L", item) for item in spelled.split(",")}
-    capped = {int(found[1]) for found in items.values() if found}
-    plain = ",".join(item for item, found in items.items() if not found)
+    ends = {item: re.fullmatch(r"(29|30|31)-OR-L", item) for item in spelled.split(",")}
+    capped = {int(found[1]) for found in ends.values() if found}
+    plain = ",".join(item for item, found in ends.items() if not found)
     try:
         dates = month_days(plain) if plain or not capped else MonthDays(0)
     except FieldError as error:
@@ -322,11 +305,11 @@ class NthDays(NamedTuple):
 
     def _selected(self, calendar: Calendar, month: Month) -> int:
         days = [n for n in range(month.length) if calendar.is_business_day(month.first + n)]
-        found = 0
-        for index, day in enumerate(days):
-            if self.firsts >> index & 1 or self.lasts >> len(days) - 1 - index & 1:
-                found |= 1 << day
-        return found
+        return sum(
+            1 << day
+            for index, day in enumerate(days)
+            if self.firsts >> index & 1 or self.lasts >> len(days) - 1 - index & 1
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,6 +319,8 @@ class BusinessDay(OfMonths):
     Attributes:
         on: which ones.
     """
+
+    kind = "business_day"
 
     on: NthDays
 
@@ -357,23 +342,18 @@ class BusinessDay(OfMonths):
         """See :attr:`Cadence.counts_business_days`."""
         return True
 
-    def _spelled(self) -> str:
+    def _on(self) -> str:
         lasts = [f"last-{back}" if back else "last" for back in bits(self.on.lasts)]
         return ",".join([*(str(n + 1) for n in bits(self.on.firsts)), *lasts])
 
-    def _head(self) -> str:
-        return f"business_day {self._spelled()} {self._spelled_time()}{self._spelled_cycle()}"
-
-    def _label(self) -> str:
-        return f"BusinessDay_{self._spelled()}_{self._named_time()}{self._named_cycle()}"
-
     def _words(self) -> str:
         days = [f"{ordinal(n + 1)} business day" for n in bits(self.on.firsts)]
-        for back in bits(self.on.lasts):
-            before = f"{counted(back, 'business day')} before the " if back else ""
-            days.append(f"{before}last business day")
+        days += [
+            (f"{counted(back, 'business day')} before the " if back else "") + "last business day"
+            for back in bits(self.on.lasts)
+        ]
         shown = [day if day[0].isdigit() and "before" in day else f"the {day}" for day in days]
-        return f"{self._month_words()} on {listed(shown)} at {self._time_words()}"
+        return f"{self._cycle_words('month')} on {listed(shown)} at {self._time_words()}"
 
 
 @declared
@@ -403,21 +383,16 @@ def business_day(
     """
     modifiers = read_modifiers(**options)
     first, later = seconds_of_day(at)
-    every, anchored_on = check_cycle(every, anchor, "months", MOST_MONTHS)
+    every, anchored_on = check_cycle(every, anchor, "months", _MOST_MONTHS)
     return BusinessDay(
         modifiers=modifiers, at=first, later=later, on=_nth_days(on), every=every, anchor=anchored_on
     )
 
 
 def _nth_days(given: Words | int) -> NthDays:
-    if isinstance(given, int):
-        items = [str(given)]
-    elif isinstance(given, str):
-        items = given.split(",")
-    else:
-        items = [str(item) for item in given] if hasattr(given, "__iter__") else [str(given)]
+    items = given if isinstance(given, Iterable) else [given]
     firsts = lasts = 0
-    for item in items:
+    for item in given.split(",") if isinstance(given, str) else map(str, items):
         text = item.strip().lower()
         found = _ITEM.fullmatch(_ORDINALS.get(text, text))
         number = int(found["first"] or 1) if found else 0
@@ -435,30 +410,21 @@ def _nth_days(given: Words | int) -> NthDays:
     return NthDays(firsts, lasts)
 
 
-_MOST_YEARS = 100
-_LEAP_YEAR = 2000
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Yearly(AtATime):
+class Yearly(InCycle):
     """Some dates at a time, in every year or every n-th year; February 29 in leap years.
 
     Attributes:
         on: months and days, in order.
-        every: 1 for every year.
-        anchor: a date in a year of the cycle.
     """
 
+    kind = "yearly"
+
     on: tuple[tuple[int, int], ...]
-    every: int = 1
-    anchor: date | None = None
 
     def _days(self) -> DayFields:
-        days = months = 0
-        for month, day in self.on:
-            days |= 1 << day - 1
-            months |= 1 << month
-        return DayFields(days=days, months=months)
+        days, months = {1 << day - 1 for _, day in self.on}, {1 << month for month, _ in self.on}
+        return DayFields(days=sum(days), months=sum(months))
 
     def _cycle(self) -> Cycle | None:
         fields = self._days()
@@ -466,21 +432,12 @@ class Yearly(AtATime):
             return None
         return YearCycle(self.every, self.anchor.year if self.anchor else 0, frozenset(self.on))
 
-    def _spelled(self) -> str:
+    def _on(self) -> str:
         return ",".join(f"{month:02}-{day:02}" for month, day in self.on)
 
-    def _head(self) -> str:
-        cycle = f" every={self.every} anchor={self.anchor}" if self.anchor else ""
-        return f"yearly {self._spelled()} {self._spelled_time()}{cycle}"
-
-    def _label(self) -> str:
-        cycle = f"_every{self.every}_{self.anchor}" if self.anchor else ""
-        return f"Yearly_{self._spelled()}_{self._named_time()}{cycle}"
-
     def _words(self) -> str:
-        years = f"every {self.every} years, counted from {self.anchor}," if self.anchor else "every year"
         dates = [f"{months_words(1 << month)} {day}" for month, day in self.on]
-        return f"{years} on {listed(dates)} at {self._time_words()}"
+        return f"{self._cycle_words('year')} on {listed(dates)} at {self._time_words()}"
 
 
 @declared
@@ -518,13 +475,10 @@ def _dates(given: Words) -> tuple[tuple[int, int], ...]:
     found = set[tuple[int, int]]()
     for item in map(str, items):
         match = re.fullmatch(r"(\d\d)-(\d\d)", item.strip(), re.ASCII)
-        try:
-            day = date(_LEAP_YEAR, int(match[1]), int(match[2])) if match else None
-        except ValueError:
-            day = None
-        if day is None:
+        month, day = map(int, match.groups()) if match else (0, 0)
+        if month not in range(1, 13) or day not in range(1, month_in(_LEAP_YEAR, month).length + 1):
             raise InvalidCadence(item, f"yearly: {item[:20]!r} is no date", "write it as in 06-30")
-        found.add((day.month, day.day))
+        found.add((month, day))
     if not found:
         raise InvalidCadence(str(given), "yearly: no date is listed", "write it as in 06-30")
     return tuple(sorted(found))
