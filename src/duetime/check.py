@@ -18,9 +18,9 @@ from pydantic.errors import PydanticUserError
 from duetime._english import plural
 from duetime.app import App
 from duetime.cadence import Cadence, Cron, cadence_warnings, compare_with_croniter, parse
-from duetime.cadence._once import Once
-from duetime.cadence.durations import duration_words
+from duetime.cadence._daily import Once
 from duetime.cadence.triggers import TriggerCadence
+from duetime.cadence.words import duration_words
 from duetime.clock import SystemClock
 from duetime.declare.after_rules import chain_refusals
 from duetime.declare.example_payload import example_of

@@ -25,7 +25,7 @@ from pydantic import Field
 
 from duetime.actions.order import Order
 from duetime.app import App
-from duetime.cadence.durations import span_words
+from duetime.cadence.words import span_words
 from duetime.errors import InvalidArgument
 from duetime.model.run import Run
 from duetime.payload import Payload

@@ -27,7 +27,6 @@ def test_planning_a_cron_job_imports_no_other_kind_of_cadence():
         f"duetime.cadence.{name}"
         for name in (
             "_daily",
-            "_once",
             "_spaced",
             "weeks_and_months",
             "triggers",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from duetime import ids, instant
-from duetime.cadence.durations import span_words
+from duetime.cadence.words import span_words
 from duetime.ids import ActionId
 from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.model.batch import BatchRef

@@ -2,7 +2,7 @@
 
 All functions are pure: they do no input or output and read no clock. The steps, each with its modules:
 
-1. Read a text (``text``, ``expression``, ``fields``; ``dialects`` for other schedulers' spellings).
+1. Read a text (``text``, ``expression``; ``dialects`` for other schedulers' spellings).
 2. Build the days and times of a wall clock (``days``, ``walk``, ``wall_cadence``), narrowed by ``modifiers``.
 3. Walk through a zone's clock changes (``zones``, ``walk``).
 4. Describe the cadence (``cron_words``, ``explain``, ``preview``).
@@ -17,8 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from duetime.cadence._daily import daily
-    from duetime.cadence._once import once
+    from duetime.cadence._daily import daily, once
     from duetime.cadence._parse import cron, parse
     from duetime.cadence._spaced import Interval, every, interval
     from duetime.cadence.cadence import Cadence
@@ -91,7 +90,7 @@ __all__ = [
 
 # The module of each name. A module with the name of an object would hide that object.
 _MODULES = {
-    "_daily": ("daily",),
+    "_daily": ("daily", "once"),
     "cadence": ("Cadence",),
     "calendars": ("Calendar",),
     "crontab": ("Cron",),
@@ -114,7 +113,6 @@ _MODULES = {
         "incomparable_reason",
         "upcoming_clock_changes",
     ),
-    "_once": ("once",),
     "_parse": ("cron", "parse"),
     "exports": ("to_rrule", "to_systemd"),
     "rrule_text": ("from_rrule",),

@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo
 from duetime.cadence.cadence import Cadence, Precision, declared, limits_of, spreads_seconds
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.days import UNIX_DAY, DayCycle, DayFields
-from duetime.cadence.durations import duration_of, duration_text, duration_words
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Dst, Window, Words, check_cycle, read_modifiers
 from duetime.cadence.walk import (
@@ -25,7 +24,15 @@ from duetime.cadence.walk import (
     next_after,
 )
 from duetime.cadence.wall_cadence import WallCadence, build_wall_schedule, longest_run
-from duetime.cadence.words import clock_text, listed, seconds_of_day, windows_text
+from duetime.cadence.words import (
+    clock_text,
+    duration_of,
+    duration_text,
+    duration_words,
+    listed,
+    seconds_of_day,
+    windows_text,
+)
 from duetime.cadence.zones import FIRST, instant_at, seconds_of, zone
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 
-from duetime.cadence.durations import duration_of, seconds_in
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.walk import DAY, MINUTE, NOTHING
-from duetime.cadence.words import BLANKS, MOST_RUNS
+from duetime.cadence.words import BLANKS, MOST_RUNS, duration_of, seconds_in
 from duetime.cadence.zones import FIRST, LAST, Zone, seconds_of
 
 Moment = str | date

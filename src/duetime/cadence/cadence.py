@@ -12,10 +12,10 @@ from datetime import datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar
 
-from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import PLAIN, Modifiers
 from duetime.cadence.walk import DAY, NOTHING
+from duetime.cadence.words import duration_text
 from duetime.cadence.zones import FIRST, LAST, Zone, instant_at, seconds_of
 
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 
-from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence, InvalidText
-from duetime.cadence.fields import FieldError
+from duetime.cadence.expression import FieldError
 from duetime.cadence.foreign_cron import (
     ACTIONS,
     CRONTAB,
@@ -38,7 +37,7 @@ from duetime.cadence.foreign_cron import (
 from duetime.cadence.rrule_text import from_rrule, is_rrule
 from duetime.cadence.systemd_text import systemd_suggestion
 from duetime.cadence.text import read_text
-from duetime.cadence.words import MONTHS, WEEKDAYS, weekdays_mask, weekdays_text
+from duetime.cadence.words import MONTHS, WEEKDAYS, duration_text, weekdays_mask, weekdays_text
 from duetime.cadence.zone_names import ABBREVIATIONS
 
 _LONGEST = 200

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import NamedTuple, NoReturn
 
-from duetime.cadence._once import Once
+from duetime.cadence._daily import Once
 from duetime.cadence._spaced import Interval
 from duetime.cadence.bounds import instants_of
 from duetime.cadence.cadence import Cadence

@@ -17,10 +17,9 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
-from duetime.cadence.durations import duration_text
 from duetime.cadence.eventbridge import year_values
-from duetime.cadence.fields import CronField, FieldError, weekdays
-from duetime.cadence.words import MONTH_NAMES, WEEKDAY_NAMES, WEEKDAYS, bits, weekdays_text
+from duetime.cadence.expression import CronField, FieldError, weekdays
+from duetime.cadence.words import MONTH_NAMES, WEEKDAY_NAMES, WEEKDAYS, bits, duration_text, weekdays_text
 
 FIVE = ("minute", "hour", "day", "month", "weekday")
 SIX = ("second", *FIVE)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from duetime._english import counted
 from duetime.cadence.calendars import WEEKEND, Calendar
 from duetime.cadence.days import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
-from duetime.cadence.durations import duration_text, duration_words
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import Modifiers
 from duetime.cadence.words import (
     clock_text,
+    duration_text,
+    duration_words,
     listed,
     months_text,
     months_words,

@@ -18,7 +18,7 @@ from math import gcd
 from typing import Self
 
 from duetime._english import counted
-from duetime.cadence._once import Once
+from duetime.cadence._daily import Once
 from duetime.cadence._spaced import Interval
 from duetime.cadence.bounds import instants_of
 from duetime.cadence.cadence import Cadence

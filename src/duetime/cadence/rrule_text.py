@@ -13,10 +13,9 @@ from zoneinfo import ZoneInfo
 
 from duetime.cadence.bounds import MOST_EXCLUDED
 from duetime.cadence.cadence import Cadence
-from duetime.cadence.durations import duration_text
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.text import read_text
-from duetime.cadence.words import WEEKS
+from duetime.cadence.words import WEEKS, duration_text
 from duetime.cadence.zone_names import iana_name
 from duetime.cadence.zones import zone
 

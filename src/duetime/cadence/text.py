@@ -15,7 +15,7 @@ from duetime._english import counted
 from duetime.cadence.cadence import Cadence
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.errors import InvalidCadence, NeverFires, UnknownZone, did_you_mean
-from duetime.cadence.words import PLAIN, is_plain
+from duetime.cadence.words import PLAIN, is_plain, seconds_in
 
 _COMMON = frozenset(
     {"tz", "default_tz", "dst", "days", "months", "weeks", "window", "calendar"}
@@ -63,7 +63,9 @@ _KINDS = {
     "yearly": _CadenceKind(
         "weeks_and_months", ("yearly", "time"), "yearly 01-01,06-30 09:00", _OF_DAYS | {"every", "anchor"}
     ),
-    "once": _CadenceKind("_once", ("once",), "once 2027-06-01T09:00", frozenset({"tz", "default_tz", "dst"})),
+    "once": _CadenceKind(
+        "_daily", ("once",), "once 2027-06-01T09:00", frozenset({"tz", "default_tz", "dst"})
+    ),
     "on_event": _CadenceKind(
         "triggers",
         ("source", "type"),
@@ -163,20 +165,14 @@ def _build(kind: str, words: list[str], options: dict[str, str]) -> Cadence:
 
         return Cron.from_expression(" ".join(words), **arguments)
     declare: Callable[..., Cadence] = getattr(import_module(f"duetime.cadence.{_KINDS[kind].module}"), kind)
-    function = getattr(declare, "__wrapped__", declare)  # a stored text may no longer be declarable
+    function: Callable[..., Cadence] = getattr(
+        declare, "__wrapped__", declare
+    )  # a stored text may no longer be declarable
     if kind in ("every", "interval"):
-        return _build_spaced(function, words[0], arguments)
+        return function(seconds=seconds_in(words[0]), **arguments)
     if kind == "on_event":
         words = [_json(word, kind) if word[0] == '"' else word for word in words]
     return function(*words, **arguments)
-
-
-def _build_spaced(function: Callable[..., Any], length: str, arguments: dict[str, Any]) -> Cadence:
-    """Return an ``every`` or ``interval``, whose length of time is one word."""
-    from duetime.cadence.durations import seconds_in  # noqa: PLC0415
-
-    cadence: Cadence = function(seconds=seconds_in(length), **arguments)
-    return cadence
 
 
 def _calendar(value: str) -> Calendar:

@@ -30,7 +30,7 @@ from duetime.cadence.days import (
     weekday_of,
 )
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.fields import FieldError, MonthDays, month_days
+from duetime.cadence.expression import FieldError, MonthDays, month_days
 from duetime.cadence.modifiers import CadenceOptions, Words, check_cycle, read_modifiers
 from duetime.cadence.walk import WallSchedule, at_times
 from duetime.cadence.wall_cadence import WORKWEEK, build_wall_schedule

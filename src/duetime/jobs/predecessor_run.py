@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from duetime import ids, instant
-from duetime.cadence.durations import span_words
+from duetime.cadence.words import span_words
 from duetime.cadence.zones import DAY, seconds_of, zone
 from duetime.jobs.claim_policy import Postpone, Skip, wait_ends_at
 from duetime.model.action import Action, ActionRef, SkipReason, Status

@@ -21,11 +21,11 @@ from duetime import ids
 from duetime._lazy_property import lazy_property
 from duetime.cadence.bounds import moment_text
 from duetime.cadence.cadence import Cadence
-from duetime.cadence.durations import duration_text
 from duetime.cadence.explain import LocalOccurrence, local_occurrences
 from duetime.cadence.options import calendar_text
 from duetime.cadence.walk import NOTHING
 from duetime.cadence.wall_cadence import WallCadence
+from duetime.cadence.words import duration_text
 from duetime.cadence.zones import DAY, OffsetPeriod, instant_at, seconds_of, zone
 from duetime.declare.timed_cadences import has_times
 from duetime.errors import truncate

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Any, TextIO
 
 from duetime._masking import printable
-from duetime.cadence.durations import duration_text
+from duetime.cadence.words import duration_text
 from duetime.local.environment import wants_colour
 from duetime.telemetry.tracebacks import traceback_of
 

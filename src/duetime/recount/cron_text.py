@@ -1,4 +1,4 @@
-"""Read a cron expression item by item, without the masks of `duetime.cadence.fields`. Pure."""
+"""Read a cron expression item by item, without the masks of `duetime.cadence.expression`. Pure."""
 
 from __future__ import annotations
 

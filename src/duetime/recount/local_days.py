@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from typing import Any
 
-from duetime.cadence._daily import Daily
-from duetime.cadence._once import Once
+from duetime.cadence._daily import Daily, Once
 from duetime.cadence._spaced import Every, Interval
 from duetime.cadence.cadence import Cadence
 from duetime.cadence.calendars import Calendar

@@ -14,8 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
-from duetime.cadence._daily import AtATime
-from duetime.cadence._once import Once
+from duetime.cadence._daily import AtATime, Once
 from duetime.cadence._spaced import Every, Interval
 from duetime.cadence.crontab import Cron
 from duetime.recount.cron_text import CronText
