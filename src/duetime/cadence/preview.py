@@ -373,6 +373,7 @@ class Preview:
             NaiveInstant: a datetime without a zone.
         """
         shown = tuple(occurrences)
+        last = max((row.at for row in shown if row.at), default=start)
         disagreements: tuple[str, ...] = ()
         opinion = None
         if isinstance(cadence, Cron):
@@ -382,20 +383,13 @@ class Preview:
             cadence=cadence,
             until=until,
             occurrences=shown,
-            changes=() if until is not None else _changes(cadence, shown, start),
-            notes=tuple(
-                cadence_warnings(cadence, start, max((row.at for row in shown if row.at), default=start))
-            ),
+            changes=()
+            if until is not None
+            else tuple(row for row in upcoming_clock_changes(cadence, last) if row not in shown),
+            notes=tuple(cadence_warnings(cadence, start, last)),
             disagreements=disagreements,
             second_opinion=opinion,
         )
-
-
-def _changes(
-    cadence: Cadence, shown: tuple[LocalOccurrence, ...], start: datetime
-) -> tuple[LocalOccurrence, ...]:
-    last = max((row.at for row in shown if row.at is not None), default=start)
-    return tuple(row for row in upcoming_clock_changes(cadence, last) if row not in shown)
 
 
 def _second_opinion(cadence: Cron, disagreements: tuple[str, ...]) -> str:

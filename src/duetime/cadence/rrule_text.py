@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from duetime.cadence.bounds import MOST_EXCLUDED
 from duetime.cadence.cadence import Cadence
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.text import read_text
+from duetime.cadence.text import read_translated
 from duetime.cadence.words import WEEKS, duration_text
 from duetime.cadence.zone_names import iana_name
 from duetime.cadence.zones import zone
@@ -123,12 +123,7 @@ class _Rule:
         if self._is_once and self._start is not None:
             tz = self._start.tz or self._tz
             text = f"once {self._start.at.isoformat()}" + f" tz={tz}" * bool(tz)
-        try:
-            cadence = read_text(text)
-            cadence.check_can_run()
-        except InvalidCadence as error:
-            raise InvalidCadence(self._text, f"RRULE: {error.problem}", error.remedy) from None
-        return cadence
+        return read_translated(text, self._text, "RRULE")
 
     def _fail(self, part: str, problem: str, remedy: str) -> NoReturn:
         at = max(0, self._text.upper().find(part.upper())) if part else 0
@@ -179,10 +174,7 @@ class _Rule:
         options = []
         start, tz = self._start, (self._start and self._start.tz) or self._tz
         if "COUNT" in self._parts:
-            if start is None:
-                self._fail(
-                    "COUNT", "has no DTSTART to count from", "add a line as in DTSTART:20270104T090000Z"
-                )
+            self._begin("COUNT")
             options.append(f"count={self._parts['COUNT']}")
         if start is not None and not is_interval:
             options.append(f"start={start.at.isoformat()}")
@@ -268,20 +260,15 @@ class _Rule:
         days = self._numbers("BYMONTHDAY")
         if days or "BYDAY" in self._parts or self._rank < _MONTHLY:
             return days
-        if self._start is None:
-            self._fail(
-                self._parts["FREQ"], "needs BYMONTHDAY, BYDAY or DTSTART", "add BYMONTHDAY=1 or another"
-            )
-        return [self._start.at.day]
+        part = self._parts["FREQ"]
+        return [self._begin(part, "needs BYMONTHDAY, BYDAY or DTSTART", "add BYMONTHDAY=1 or another").day]
 
     def _months(self) -> list[int]:
         months = self._numbers("BYMONTH")
         is_open = self._rank == _YEARLY and not {"BYMONTHDAY", "BYDAY"} & {*self._parts}
         if months or not is_open:
             return months
-        if self._start is None:
-            self._fail("YEARLY", "needs BYMONTH or DTSTART", "add BYMONTH=1 or another")
-        return [self._start.at.month]
+        return [self._begin("YEARLY", "needs BYMONTH or DTSTART", "add BYMONTH=1 or another").month]
 
     def _cron(self) -> str:
         second, minute, hour = self._times()
@@ -307,9 +294,8 @@ class _Rule:
         return [day for nth in sorted(ordinals) for day in _ordinal_days(nth, "L-{}", "L")]
 
     def _code_of_start(self) -> str:
-        if self._start is None:
-            self._fail(self._parts["FREQ"], "needs BYDAY or DTSTART", "add BYDAY=MO or another")
-        return _CODES[self._start.at.weekday()]
+        begin = self._begin(self._parts["FREQ"], "needs BYDAY or DTSTART", "add BYDAY=MO or another")
+        return _CODES[begin.weekday()]
 
     def _positions(self) -> str | None:
         """Return the cadence of BYSETPOS, which chooses business days or one weekday; None without it."""
@@ -341,15 +327,18 @@ class _Rule:
 
     def _cycle(self) -> str:
         """Return the options of an INTERVAL of more than one."""
-        return f" every={self._interval} anchor={self._begin().at.date()}" if self._interval > 1 else ""
+        return f" every={self._interval} anchor={self._begin().date()}" if self._interval > 1 else ""
 
-    def _begin(self) -> _Start:
-        """Return the start from which an INTERVAL counts."""
+    def _begin(
+        self,
+        part: str = "INTERVAL",
+        problem: str = "has no DTSTART to count from",
+        remedy: str = "add a line as in DTSTART:20270104T090000Z",
+    ) -> datetime:
+        """Return the local time of the start, which a part needs; by default an INTERVAL counts from it."""
         if self._start is None:
-            self._fail(
-                "INTERVAL", "has no DTSTART to count from", "add a line as in DTSTART:20270104T090000Z"
-            )
-        return self._start
+            self._fail(part, problem, remedy)
+        return self._start.at
 
     def _repeated(self) -> str | None:
         """Return the cadence of an INTERVAL of more than one; None without it."""
@@ -371,7 +360,7 @@ class _Rule:
             self._refuse("BYMONTHDAY")
             return f"weekly {on} {clocks}{cycle}{filtered}"
         if self._rank == _DAILY:
-            anchor = f"anchor={self._begin().at.date()}"
+            anchor = f"anchor={self._begin().date()}"
             return f"every {self._interval}d at={clocks} {anchor}{filtered}{weekdays}{self._weeks()}"
         days = [
             f"last-{-day - 1}" if day < -1 else "last" if day < 0 else str(day) for day in self._month_days()
@@ -381,7 +370,7 @@ class _Rule:
                 return self._dated(months, days, f"{clocks}{cycle}{weekdays}")
             if len(months) != 1:
                 self._fail("INTERVAL", "of years has no fixed dates", "use BYMONTH with BYMONTHDAY from 1 on")
-            cycle = f" every={12 * self._interval} anchor={self._begin().at.year}-{months[0]:02}-01"
+            cycle = f" every={12 * self._interval} anchor={self._begin().year}-{months[0]:02}-01"
         if ordinals or not days:
             if days:
                 self._in_ordinals(days, ordinals)
@@ -418,16 +407,16 @@ class _Rule:
         if len(sides) > 1:
             self._fail("WKST", "differs from Monday, on which weeks begin here", "use WKST=MO")
 
-    def _within_days(self, start: _Start) -> str | None:
+    def _within_days(self, start: datetime) -> str | None:
         """Return an interval of hours, minutes or seconds: a list of them, or elapsed time in UTC."""
         unit = _UNITS[self._rank]
         name, size = (("BYSECOND", 60), ("BYMINUTE", 60), ("BYHOUR", 24))[self._rank]
         if size % self._interval == 0 and name not in self._parts:
-            first = (start.at.second, start.at.minute, start.at.hour)[self._rank] % self._interval
+            first = (start.second, start.minute, start.hour)[self._rank] % self._interval
             self._parts[name] = ",".join(map(str, range(first, size, self._interval)))
             return None
         restricted = sorted(part for part in self._parts if part.startswith("BY"))
-        if (start.tz or self._tz or "UTC") != "UTC" or restricted:
+        if ((self._start and self._start.tz) or self._tz or "UTC") != "UTC" or restricted:
             part = restricted[0] if restricted else "INTERVAL"
             self._fail(
                 part,
@@ -435,7 +424,7 @@ class _Rule:
                 "use DTSTART in UTC without BY parts, or an interval that divides it",
             )
         step = self._interval * unit
-        begin = start.at - timedelta(seconds=step)
+        begin = start - timedelta(seconds=step)
         return f"interval {duration_text(step)} start={begin.isoformat()}Z"
 
 

@@ -14,8 +14,8 @@ from duetime.cadence.days import ALL_WEEKDAYS
 from duetime.cadence.errors import InvalidCadence, UnknownZone
 from duetime.cadence.eventbridge import values_text
 from duetime.cadence.foreign_cron import Suggestion
-from duetime.cadence.text import read_text
-from duetime.cadence.words import WEEKDAYS, weekdays_text
+from duetime.cadence.text import read_translated
+from duetime.cadence.words import WEEKDAY_NAMES, WEEKDAYS, weekdays_mask, weekdays_text
 from duetime.cadence.zones import zone
 
 _WORDS = {
@@ -31,15 +31,20 @@ _WORDS = {
     "annually": "*-01-01 00:00:00",
 }
 _DUETIMES = ("daily", "weekly", "monthly", "yearly")
-_LONG_NAMES = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 _VALUES = r"[\d*.,/]+"
 _DATE = re.compile(rf"(?:(?P<year>{_VALUES})-)?(?P<month>{_VALUES})(?P<sign>[-~])(?P<day>{_VALUES})")
 _TIME = re.compile(rf"(?P<hour>{_VALUES}):(?P<minute>{_VALUES})(?::(?P<second>{_VALUES}))?")
 _WEEKDAYS = re.compile(r"[A-Za-z]{3,9}(?:(?:\.\.|,|-)[A-Za-z]{3,9})*,?")
-_LIMITS = {"month": (1, 12), "day": (1, 31), "hour": (0, 23), "minute": (0, 59), "second": (0, 59)}
 _YEARS = (1970, 2199)
-_CENTURY, _TWO_DIGITS, _OF_2000 = 100, 2, 70
-_WEEK = 7
+_LIMITS = {
+    "year": _YEARS,
+    "month": (1, 12),
+    "day": (1, 31),
+    "hour": (0, 23),
+    "minute": (0, 59),
+    "second": (0, 59),
+}
+_TWO_DIGITS, _OF_2000 = 2, 70
 _FIFTH_ENDS = 31
 
 
@@ -94,21 +99,14 @@ def from_systemd(text: str, *, tz: str | None = None) -> Cadence:
     )
     if is_once and not event.from_the_end:
         clock = f"{event.hours[0]:02}:{event.minutes[0]:02}:{event.seconds[0]:02}"
-        return _built(text, f"once {first}-{event.months[0]:02}-{event.days[0]:02}T{clock}{options}")
+        return read_translated(
+            f"once {first}-{event.months[0]:02}-{event.days[0]:02}T{clock}{options}", text, "systemd"
+        )
     if event.years != (*range(first, last + 1),):
         raise InvalidCadence(text, "systemd: its years do not follow each other", "declare several cadences")
     if (first, last) != _YEARS:
         options = f" start={first}-01-01 end={last}-12-31{options}"
-    return _built(text, _head(event) + options)
-
-
-def _built(text: str, written: str) -> Cadence:
-    try:
-        cadence = read_text(written)
-        cadence.check_can_run()
-    except InvalidCadence as error:
-        raise InvalidCadence(text, f"systemd: {error.problem}", error.remedy) from None
-    return cadence
+    return read_translated(_head(event) + options, text, "systemd")
 
 
 def _head(event: _Event) -> str:
@@ -172,15 +170,15 @@ class _Reader:
         is_from_end = found.get("sign") == "~"
         return _Event(
             weekdays=weekdays,
-            years=self._years(found.get("year", "*")),
-            months=self._values(found.get("month", "*"), "month"),
+            years=self._expanded(found.get("year", "*"), "year"),
+            months=self._expanded(found.get("month", "*"), "month"),
             days=self._days_from_end(found["day"])
             if is_from_end
-            else self._values(found.get("day", "*"), "day"),
+            else self._expanded(found.get("day", "*"), "day"),
             from_the_end=is_from_end,
-            hours=self._values(found.get("hour", "0"), "hour"),
-            minutes=self._values(found.get("minute", "0"), "minute"),
-            seconds=self._values(found.get("second", "0"), "second"),
+            hours=self._expanded(found.get("hour", "0"), "hour"),
+            minutes=self._expanded(found.get("minute", "0"), "minute"),
+            seconds=self._expanded(found.get("second", "0"), "second"),
             zone=where,
         )
 
@@ -198,25 +196,10 @@ class _Reader:
         return name
 
     def _weekdays(self, token: str) -> int:
-        mask = 0
-        for item in token.strip(",").split(","):
-            ends = [self._weekday(end) for end in re.split(r"\.\.|-", item)]
-            for step in range((ends[-1] - ends[0]) % _WEEK + 1):
-                mask |= 1 << (ends[0] + step) % _WEEK
-        return mask
-
-    def _weekday(self, name: str) -> int:
-        if not _is_weekdays(name):
-            self._fail(name, f"{name!r} is no weekday", "use Mon, Tue, Wed, Thu, Fri, Sat or Sun")
-        return WEEKDAYS.index(name[:3].lower())
-
-    def _years(self, text: str) -> tuple[int, ...]:
-        if text == "*":
-            return (*range(_YEARS[0], _YEARS[1] + 1),)
-        return self._expanded(text, *_YEARS)
-
-    def _values(self, text: str, unit: str) -> tuple[int, ...]:
-        return self._expanded(text, *_LIMITS[unit])
+        items = [re.split(r"\.\.|-", item) for item in token.strip(",").split(",")]
+        if unknown := next((name for names in items for name in names if not _is_weekdays(name)), None):
+            self._fail(unknown, f"{unknown!r} is no weekday", "use Mon, Tue, Wed, Thu, Fri, Sat or Sun")
+        return weekdays_mask(f"{names[0][:3]}-{names[-1][:3]}" for names in items)
 
     def _days_from_end(self, text: str) -> tuple[int, ...]:
         """Return days counted from the last, which is 1; a step counts towards the last day."""
@@ -224,7 +207,7 @@ class _Reader:
         for item in text.split(","):
             values, slash, step = item.partition("/")
             if not slash:
-                found |= {*self._expanded(item, 1, _FIFTH_ENDS)}
+                found |= {*self._expanded(item, "day")}
                 continue
             first = _FIFTH_ENDS if values == "*" else self._number(values, 1, _FIFTH_ENDS)
             number = self._number(step, 1, _FIFTH_ENDS)
@@ -233,8 +216,8 @@ class _Reader:
             found |= {*range(first, 0, -number)}
         return tuple(sorted(found))
 
-    def _expanded(self, text: str, low: int, high: int) -> tuple[int, ...]:
-        found = set[int]()
+    def _expanded(self, text: str, unit: str) -> tuple[int, ...]:
+        (low, high), found = _LIMITS[unit], set[int]()
         for item in text.split(","):
             values, slash, step = item.partition("/")
             first, dots, last = values.partition("..")
@@ -261,4 +244,4 @@ class _Reader:
 
 def _is_weekdays(token: str) -> bool:
     names = re.split(r"\.\.|,|-", token.strip(",").lower())
-    return all(name in WEEKDAYS or name in _LONG_NAMES for name in names)
+    return all(name in WEEKDAYS or name.title() in WEEKDAY_NAMES for name in names)

@@ -99,6 +99,20 @@ def read_text(text: str) -> Cadence:
         raise locate_error(error, text, [option._replace(label="tz") for option in default_tz]) from None
 
 
+def read_translated(written: str, original: str, language: str) -> Cadence:
+    """Return the cadence that is written for a text of another language, as its user would declare it.
+
+    Raises:
+        InvalidCadence: no cadence can express the text; the error has the original.
+    """
+    try:
+        cadence = read_text(written)
+        cadence.check_can_run()
+    except InvalidCadence as error:
+        raise InvalidCadence(original, f"{language}: {error.problem}", error.remedy) from None
+    return cadence
+
+
 def _split(text: str) -> tuple[str, list[Part], list[Part]]:
     tokens = split_words(text)
     _check_separators(text, tokens)
@@ -165,9 +179,8 @@ def _build(kind: str, words: list[str], options: dict[str, str]) -> Cadence:
 
         return Cron.from_expression(" ".join(words), **arguments)
     declare: Callable[..., Cadence] = getattr(import_module(f"duetime.cadence.{_KINDS[kind].module}"), kind)
-    function: Callable[..., Cadence] = getattr(
-        declare, "__wrapped__", declare
-    )  # a stored text may no longer be declarable
+    # A stored text may no longer be declarable.
+    function: Callable[..., Cadence] = getattr(declare, "__wrapped__", declare)
     if kind in ("every", "interval"):
         return function(seconds=seconds_in(words[0]), **arguments)
     if kind == "on_event":
