@@ -13,7 +13,7 @@ from hashlib import sha256
 
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.walk import DAY, MINUTE, NOTHING
-from duetime.cadence.words import BLANKS, MOST_RUNS, duration_of, seconds_in
+from duetime.cadence.words import BLANKS, DATE_LENGTH, MOST_RUNS, duration_of, seconds_in
 from duetime.cadence.zones import FIRST, LAST, Zone, seconds_of
 
 Moment = str | date
@@ -29,7 +29,6 @@ given instant and 0 where it cannot count at once.
 # Occurrences that are searched one by one before the next leap.
 _STEPS = 16
 MOST_EXCLUDED = 100
-_DATE_LENGTH = 10
 _EXAMPLE = "as in 2027-01-04, 2027-01-04T09:00 or 2027-01-04T09:00Z"
 
 
@@ -162,7 +161,7 @@ def moment_text(given: Moment, option: str) -> str:
     if isinstance(given, str):
         text = given.strip(BLANKS)
         try:
-            value = date.fromisoformat(text) if len(text) == _DATE_LENGTH else datetime.fromisoformat(text)
+            value = date.fromisoformat(text) if len(text) == DATE_LENGTH else datetime.fromisoformat(text)
         except ValueError:
             value = given
     if not isinstance(value, date):
@@ -187,7 +186,7 @@ def _excluded(given: Moment | Iterable[Moment]) -> tuple[str, ...]:
         raise InvalidCadence(str(given), "except_at: not a list of times", f"write each {_EXAMPLE}")
     texts = sorted({moment_text(entry, "except_at") for entry in entries})
     for text in texts:
-        if len(text) == _DATE_LENGTH:
+        if len(text) == DATE_LENGTH:
             raise InvalidCadence(
                 text,
                 "except_at: a date has no time of day",
@@ -218,7 +217,7 @@ def instants_of(text: str, where: Zone, *, is_end: bool = False) -> list[int]:
     if text.endswith("Z"):
         return [seconds_of(datetime.fromisoformat(text))]
     local = seconds_of(datetime.fromisoformat(text).replace(tzinfo=UTC))
-    if is_end and len(text) == _DATE_LENGTH:
+    if is_end and len(text) == DATE_LENGTH:
         local += DAY - 1
     span = where.span(local - where.span(local).offset)
     offsets = {span.before, span.offset, span.after}

@@ -26,7 +26,7 @@ from duetime.cadence.days import (
     weekday_of,
 )
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.words import WEEKDAYS, bits
+from duetime.cadence.words import DATE_LENGTH, WEEKDAYS, bits
 
 Instead = Literal["skip", "next_business_day", "previous_business_day", "business_day_of_month"]
 Weekends = Literal["move", "keep"]
@@ -35,7 +35,6 @@ Weekends = Literal["move", "keep"]
 _LONGEST_MOVE = 367
 INSTEAD, WEEKENDS = get_args(Instead), get_args(Weekends)
 WEEKEND = ("sun", "sat")
-_DATE_LENGTH = 10
 UNRESOLVED = "calendar: its holidays are not known here, since no Lambda function reads them"
 
 
@@ -100,10 +99,10 @@ class Calendar:
             raise InvalidCadence(name, "calendar: its name has invalid characters", "use a-z, 0-9 and -")
         excluded, included = _entries(exclude), _entries(include)
         last = None if through is None else _entry(through)
-        if last is not None and len(last) != _DATE_LENGTH:
+        if last is not None and len(last) != DATE_LENGTH:
             raise InvalidCadence(str(through), "calendar: through is no date", "write it as in 2028-12-31")
         at_work = _entries(working)
-        if wrong := [entry for entry in at_work if len(entry) != _DATE_LENGTH or entry in excluded]:
+        if wrong := [entry for entry in at_work if len(entry) != DATE_LENGTH or entry in excluded]:
             problem = f"calendar: the working day {wrong[0]} is no date, or is excluded too"
             raise InvalidCadence(wrong[0], problem, "write it as in 2026-02-28, and do not exclude it")
         free = {_entry(day) for day in weekend}
@@ -158,7 +157,7 @@ class Calendar:
     def years(self) -> tuple[int, int] | None:
         """The first and the last year of the single dates; None if all entries recur."""
         entries = (*self.exclude, *self.include, *self.working)
-        years = [int(entry[:4]) for entry in entries if len(entry) == _DATE_LENGTH]
+        years = [int(entry[:4]) for entry in entries if len(entry) == DATE_LENGTH]
         return (min(years), max(years)) if years else None
 
     def applied(self, month: Month, admitted: int, regular: Select) -> int:
@@ -223,11 +222,11 @@ def _entries(given: Iterable[date | str]) -> tuple[str, ...]:
 
 def _entry(given: date | str) -> str:
     if isinstance(given, date):
-        return given.isoformat()[:_DATE_LENGTH]
+        return given.isoformat()[:DATE_LENGTH]
     text = str(given).strip().lower()
     if text in WEEKDAYS:
         return text
-    dated = text if len(text) == _DATE_LENGTH else f"2000-{text}"
+    dated = text if len(text) == DATE_LENGTH else f"2000-{text}"
     try:
         date.fromisoformat(dated)
     except ValueError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from duetime._english import plural
-from duetime.cadence.days import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, DayFields
+from duetime.cadence.days import ALL_DAYS, ALL_HOURS, ALL_MONTHS, ALL_SIXTY, ALL_WEEKDAYS, DayFields
 from duetime.cadence.expression import CronParts
 from duetime.cadence.words import (
     WEEKS,
@@ -16,8 +16,6 @@ from duetime.cadence.words import (
     weekdays_words,
 )
 
-_ALL_HOURS = (1 << 24) - 1
-_ALL_SIXTY = (1 << 60) - 1
 _SIXTY = 60
 _MOST_TIMES = 6
 _RUN = 3
@@ -31,15 +29,15 @@ def cron_words(parts: CronParts) -> str:
         shown = [clock_text(h * 3_600 + m * 60 + s) for h in hours for m in minutes for s in seconds]
         return f"at {listed(shown)}{f', {days}' if days else ' every day'}"
     times = _rhythms(parts, minutes, seconds)
-    within = "" if parts.hours == _ALL_HOURS else _hours(hours)
+    within = "" if parts.hours == ALL_HOURS else _hours(hours)
     return ", ".join(part for part in (times, within, days) if part)
 
 
 def _rhythms(parts: CronParts, minutes: list[int], seconds: list[int]) -> str:
-    every_hour = "every hour" if parts.hours == _ALL_HOURS else "the hour"
+    every_hour = "every hour" if parts.hours == ALL_HOURS else "the hour"
     if seconds == [0]:
         return _rhythm(minutes, "minute", f"past {every_hour}")
-    if parts.minutes == _ALL_SIXTY:
+    if parts.minutes == ALL_SIXTY:
         return _rhythm(seconds, "second", "of every minute")
     return (
         f"{_rhythm(seconds, 'second', 'of the minute')}, {_rhythm(minutes, 'minute', f'past {every_hour}')}"

@@ -18,7 +18,9 @@ from duetime.cadence.cadence import Cadence
 from duetime.cadence.calendars import Calendar
 from duetime.cadence.days import (
     ALL_DAYS,
+    ALL_HOURS,
     ALL_MONTHS,
+    ALL_SIXTY,
     ALL_WEEKDAYS,
     ALL_WEEKS,
     LAST_WEEK,
@@ -34,10 +36,9 @@ from duetime.cadence.rrule_text import from_rrule
 from duetime.cadence.walk import DAY, HOUR, MINUTE, NOTHING, Times, WallSchedule, times_of
 from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.weeks_and_months import BusinessDay
-from duetime.cadence.words import WEEKDAY_NAMES, WEEKDAYS, bits, ranges
+from duetime.cadence.words import DATE_LENGTH, WEEKDAY_NAMES, WEEKDAYS, bits, ranges
 from duetime.cadence.zones import EPOCH, LAST, Zone, instant_at, seconds_of, zone
 
-_DATE_LENGTH = 10
 _LAST_SEVEN = tuple(range(7))
 
 
@@ -153,7 +154,7 @@ class Exported:
                 weekday = WEEKDAYS.index(entry)
                 weekdays &= ~(1 << weekday)
                 nth = tuple(pair for pair in nth if pair[0] != weekday)
-            elif len(entry) == _DATE_LENGTH:
+            elif len(entry) == DATE_LENGTH:
                 dates.append(entry)
             else:
                 self.fail(f"the date {entry} of every year as an exception", "exclude dates with their years")
@@ -161,7 +162,6 @@ class Exported:
 
 
 _CODES = ("SU", "MO", "TU", "WE", "TH", "FR", "SA")
-_ALL_HOURS, _ALL_SIXTY = (1 << 24) - 1, (1 << 60) - 1
 _SECOND = timedelta(seconds=1)
 _EARLIEST, _LATEST = datetime.min.replace(tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 _COMPARED = 50
@@ -289,9 +289,9 @@ def _frequency(exported: Exported, parts: Parts) -> str:
         if days.days != ALL_DAYS or days.lasts:
             exported.fail("days of the month in every n-th week", "declare several cadences")
         return "WEEKLY"
-    if cycle is not None or parts.hours != _ALL_HOURS:
+    if cycle is not None or parts.hours != ALL_HOURS:
         return "DAILY"
-    return "MINUTELY" if parts.minutes == _ALL_SIXTY else "HOURLY"
+    return "MINUTELY" if parts.minutes == ALL_SIXTY else "HOURLY"
 
 
 def _chosen(exported: Exported, cadence: BusinessDay, days: DayFields) -> str:
@@ -382,7 +382,7 @@ def to_systemd(cadence: Cadence) -> str:
     on = [n for n in (*range(1, 7), 0) if weekdays >> n & 1]
     shown_weekdays = f"{','.join(ranges(on, _SYSTEMD_NAMES, joint='..'))} "
     month = "*" if parts.days.months == ALL_MONTHS else _numbers(bits(parts.days.months))
-    units = ((parts.hours, _ALL_HOURS), (parts.minutes, _ALL_SIXTY), (parts.seconds, _ALL_SIXTY))
+    units = ((parts.hours, ALL_HOURS), (parts.minutes, ALL_SIXTY), (parts.seconds, ALL_SIXTY))
     clock = ":".join("*" if mask == every else _numbers(bits(mask)) for mask, every in units)
     return f"{shown_weekdays * (weekdays != ALL_WEEKDAYS)}*-{month}{sign}{day} {clock} {cadence.tz}"
 

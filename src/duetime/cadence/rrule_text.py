@@ -15,7 +15,7 @@ from duetime.cadence.bounds import MOST_EXCLUDED
 from duetime.cadence.cadence import Cadence
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.text import read_translated
-from duetime.cadence.words import WEEKS, duration_text
+from duetime.cadence.words import DATE_LENGTH, WEEKS, duration_text
 from duetime.cadence.zone_names import iana_name
 from duetime.cadence.zones import zone
 
@@ -29,7 +29,7 @@ _PARTS |= {"BYSETPOS", "COUNT", "UNTIL"}
 _OPTION = r';([\w-]+)=("[^"]*"|\((?:UTC|GMT)[+-][\d:]+\)[^";:]*|[^";:]*)'
 _LINE = re.compile(rf"(?P<name>[A-Z-]+)(?P<options>(?:{_OPTION})*):(?P<value>.*)", re.IGNORECASE)
 _UNITS = (1, 60, 3_600)
-_DATE_LENGTH, _SHORTEST_MONTH = 10, 28
+_SHORTEST_MONTH = 28
 _DAYS_OF_WEEKS = {
     **{name: {*range(7 * n + 1, min(7 * n + 8, 32))} for n, name in enumerate(WEEKS[:-1])},
     WEEKS[-1]: {*range(-7, 0)},
@@ -194,7 +194,7 @@ class _Rule:
 
     def _exceptions_of(self, tz: str) -> list[str]:
         """Return the option ``except_at``; or ``calendar`` for whole days of more times than it may have."""
-        dates = {text for text in self._excluded if len(text) == _DATE_LENGTH}
+        dates = {text for text in self._excluded if len(text) == DATE_LENGTH}
         single = {text: _local_time(text, tz) for text in self._excluded if text not in dates}
         clocks = self._clocks()
         if len(dates) * len(clocks) + len(single) > MOST_EXCLUDED and "COUNT" not in self._parts:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from duetime.cadence.days import DayFields, OneDay
+from duetime.cadence.days import ALL_HOURS, DayFields, OneDay
 from duetime.cadence.eventbridge import (
     FIRST_YEAR,
     LAST_YEAR,
@@ -36,7 +36,6 @@ LATENESS = timedelta(seconds=60)
 """How late EventBridge Scheduler may wake: its precision."""
 SPARE_WAKES = 24
 """Wakes a day that may find nothing to plan."""
-_ALL_HOURS = (1 << 24) - 1
 _MOST_GROUPS = 2
 _FIRST_INSTANT = datetime.min.replace(tzinfo=UTC)
 
@@ -98,7 +97,7 @@ def wall_wakes(cadence: WallCadence) -> tuple[WakeExpression, ...]:
         )
         if all(len(wake.expression) <= LONGEST for wake in wakes):
             return wakes
-    return (cron_expression(CronFields(1, _ALL_HOURS, DayFields(months=months)), cadence.tz),)
+    return (cron_expression(CronFields(1, ALL_HOURS, DayFields(months=months)), cadence.tz),)
 
 
 def interval_wakes(step: int, *, filtered: bool) -> tuple[WakeExpression, ...]:

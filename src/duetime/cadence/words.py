@@ -36,6 +36,8 @@ MONTH_NAMES = (
 _SHORTHANDS = {"weekdays": "mon-fri", "weekday": "mon-fri", "weekend": "sat-sun", "weekends": "sat-sun"}
 MOST_RUNS = 10_000
 """The highest count."""
+DATE_LENGTH = 10
+"""Characters of a date, as in ``2027-01-04``."""
 MOST_TIMES = 24
 """Times of day at most of a cadence that lists them."""
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
