@@ -91,3 +91,8 @@ def test_an_interval_with_a_start_is_rejected_if_and_only_if_it_never_runs(step,
 def test_without_a_start_an_interval_longer_than_each_opening_may_never_run():
     with pytest.raises(InvalidCadence, match=r"it may never run; use at most 8h, .*a start= whose times"):
         interval(days=1, window="09:00-17:00")
+
+
+@pytest.mark.parametrize("tz", ["Africa/Casablanca", "America/Adak", "Pacific/Kiritimati"])
+def test_a_short_interval_with_filters_is_accepted_in_zones_on_both_sides_of_utc(tz):
+    interval(seconds=1, months="mar,oct", tz=tz)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from duetime.cadence.cadence import Cadence, Precision, declared, limits_of, spreads_seconds
 from duetime.cadence.calendars import Calendar
-from duetime.cadence.days import UNIX_DAY, DayCycle, DayFields
+from duetime.cadence.days import FIRST_DAY, UNIX_DAY, DayCycle, DayFields
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Dst, Window, Words, check_cycle, read_modifiers
 from duetime.cadence.walk import (
@@ -308,7 +308,8 @@ class Interval(Cadence):
         if self._open is None:
             return found
         where = zone(self.modifiers.zone_name)
-        if self._open.first_from(local := found + where.span(found).offset) == local:
+        local = found + where.span(found).offset
+        if local >= FIRST_DAY * DAY and self._open.first_from(local) == local:
             return found
         for _ in range(_MOST_OPENINGS):
             opens = next_after(self._open, where, BY_THE_CLOCK, found - 1)
