@@ -40,13 +40,14 @@ class Ring(Payload):
     pass
 
 
-POOL = ThreadPoolExecutor(1)
+POOLS = {}
 LOOPS = {}
 
 
 @pytest.fixture(autouse=True, scope="module")
 def loops():
-    """Two event loops of the handlers' own: one that stands still, and one that runs in a thread."""
+    """A pool and two event loops of the handlers' own: one that stands still, and one that runs in a thread."""
+    POOLS["own"] = ThreadPoolExecutor(1)
     LOOPS.update(own=asyncio.new_event_loop(), of_thread=asyncio.new_event_loop())
     thread = threading.Thread(target=LOOPS["of_thread"].run_forever, daemon=True)
     thread.start()
@@ -58,7 +59,7 @@ def loops():
     )
     for loop in LOOPS.values():
         loop.close()
-    POOL.shutdown()
+    POOLS["own"].shutdown()
 
 
 async def rest():
@@ -117,7 +118,7 @@ def coroutine_of_generator(did):
 
 def pooled(did):
     def ring(payload: Ring) -> None:
-        return POOL.submit(did.append, "whole")
+        return POOLS["own"].submit(did.append, "whole")
 
     return ring
 
