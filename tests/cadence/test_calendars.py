@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from duetime.cadence import Calendar, InvalidCadence, NeverFires, business_day, daily, monthly, weekly
+from duetime.cadence import Calendar, InvalidCadence, NeverFires, business_day, daily, monthly, parse, weekly
 from tests.cadence.few import NOON, few
 
 FEBRUARY = datetime(2026, 2, 1, tzinfo=UTC)
@@ -25,6 +25,12 @@ class TestCalendar:
             "01-21 09:00",
             "01-22 09:00",
         ]
+
+    def test_an_empty_text_names_no_unresolved_holidays(self):
+        calendar = Calendar(exclude=["12-25"], unresolved="")
+        assert calendar == Calendar(exclude=["12-25"], unresolved=None)
+        cadence = daily("09:00", calendar=calendar)
+        assert parse(cadence.text) == cadence
 
     def test_included_dates_are_the_only_ones(self):
         calendar = Calendar(include=["2026-03-01", "2026-03-05"], exclude=["2026-03-05"])

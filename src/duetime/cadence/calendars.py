@@ -119,7 +119,7 @@ class Calendar:
             ("weekend", tuple(day for day in WEEKDAYS if day in free)),
             ("working", at_work),
             ("weekends", weekends),
-            ("unresolved", unresolved),
+            ("unresolved", unresolved or None),
             ("_excluded", frozenset(excluded)),
             ("_included", frozenset(included)),
         ):
