@@ -28,6 +28,13 @@ _PARTS = {"FREQ", "INTERVAL", "WKST", "BYSECOND", "BYMINUTE", "BYHOUR", "BYDAY",
 _PARTS |= {"BYSETPOS", "COUNT", "UNTIL"}
 _OPTION = r';([\w-]+)=("[^"]*"|\((?:UTC|GMT)[+-][\d:]+\)[^";:]*|[^";:]*)'
 _LINE = re.compile(rf"(?P<name>[A-Z-]+)(?P<options>(?:{_OPTION})*):(?P<value>.*)", re.IGNORECASE)
+# The parts with one value: its pattern, its kind and an example.
+_SINGLE = {
+    "INTERVAL": (r"[+-]?\d{1,5}", "number", "2"),
+    "COUNT": (r"\d+", "number", "10"),
+    "UNTIL": (r"\d{8}(?:T\d{6}Z?)?", "date", "20271231T235959Z"),
+    "WKST": ("|".join(_CODES), "weekday", "MO"),
+}
 _UNITS = (1, 60, 3_600)
 _SHORTEST_MONTH = 28
 _DAYS_OF_WEEKS = {
@@ -93,8 +100,11 @@ class _Rule:
                 self._fail(name, "has no equivalent", "use BYMONTH, BYMONTHDAY and BYDAY")
             if sum(other == name for other, _, _ in pairs) > 1:
                 self._fail(name, "is given twice", "leave one of them out")
+        for name, (pattern, kind, example) in _SINGLE.items():
+            if not re.fullmatch(pattern, self._parts.get(name, example), re.ASCII):
+                self._fail(name, f"is not one {kind}", f"write it as in {name}={example}")
         self._rank = FREQUENCIES.index(self._parts["FREQ"])
-        [self._interval] = self._numbers("INTERVAL") or [1]
+        self._interval = int(self._parts.get("INTERVAL", "1"))
         if self._interval < 1:
             self._fail("INTERVAL", "is less than 1", "give a whole number from 1 on")
 
@@ -141,7 +151,11 @@ class _Rule:
         return sorted({int(value) for value in values.split(",")})
 
     def _moment(self, line: re.Match[str]) -> _Start:
-        options = {name.upper(): option.strip('"') for name, option in re.findall(_OPTION, line["options"])}
+        pairs = [(name.upper(), option.strip('"')) for name, option in re.findall(_OPTION, line["options"])]
+        options = dict(pairs)
+        if len(options) < len(pairs):
+            repeated = next(name for name in options if sum(other == name for other, _ in pairs) > 1)
+            self._fail(repeated, "is given twice", "leave one of them out")
         value = line["value"].upper()
         digits = value.removesuffix("Z")
         try:
@@ -400,8 +414,6 @@ class _Rule:
     def _check_week_start(self, codes: set[str]) -> None:
         """Reject another first day of the week than Monday, where it changes which weeks are chosen."""
         first = self._parts.get("WKST", "MO")
-        if first not in _CODES:
-            self._fail("WKST", "is no weekday", "use WKST=MO")
         before = {*_CODES[: _CODES.index(first)]}
         sides = {code in before for code in {*codes, self._code_of_start()}}
         if len(sides) > 1:
