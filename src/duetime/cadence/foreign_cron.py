@@ -19,11 +19,21 @@ from typing import NamedTuple
 
 from duetime.cadence.eventbridge import year_values
 from duetime.cadence.expression import CronField, FieldError, weekdays
-from duetime.cadence.words import MONTH_NAMES, WEEKDAY_NAMES, WEEKDAYS, bits, duration_text, weekdays_text
+from duetime.cadence.words import (
+    DATE_LENGTH,
+    MONTH_NAMES,
+    WEEKDAY_NAMES,
+    WEEKDAYS,
+    bits,
+    duration_text,
+    weekdays_text,
+)
 
 FIVE = ("minute", "hour", "day", "month", "weekday")
 SIX = ("second", *FIVE)
 _FULL_NAMES = frozenset(name.upper() for name in (*WEEKDAY_NAMES, *MONTH_NAMES))
+
+_ONE_FULL_NAME = rf"(?<![^ ,])(?:{'|'.join(_FULL_NAMES)})(?![^ ,])"
 
 
 class Suggestion(NamedTuple):
@@ -88,7 +98,8 @@ def cron_text(language: Language, names: Sequence[str], texts: Sequence[str], op
             "fields", f"there must be {len(names)}, and this has {len(texts)}", "write all of them"
         )
     fields = {"year": "*", **dict(zip(names, texts, strict=True))}
-    if language is QUARTZ and re.search(r"[A-Z]{5}|[A-Z]/", f"{fields['month']} {fields['weekday']}".upper()):
+    named = re.sub(_ONE_FULL_NAME, "", f"{fields['month']} {fields['weekday']}".upper())
+    if language is QUARTZ and re.search(r"[A-Z]{5}|[A-Z]/", named):
         raise FieldError(
             "name", "what follows its three letters is ignored there", "use numbers, or list names"
         )
@@ -197,11 +208,16 @@ def apscheduler(text: str) -> Suggestion | None:
     for ending, read in _TRIGGERS:
         if f".{call.name}".endswith(ending):
             others = dict(call.named)
-            options = {option: others.pop(name, "") for name, option in _OPTIONS[read is _interval_trigger]}
-            written = "".join(
-                f" {option}={value.replace(' ', 'T')}" for option, value in options.items() if value
-            )
-            return Suggestion(read(call._replace(named=others)) + written)
+            given = ((option, others.pop(name, "")) for name, option in _OPTIONS[read is _interval_trigger])
+            options = {option: value.replace(" ", "T") for option, value in given}
+            if len(options["end"]) == DATE_LENGTH:  # there it is its midnight
+                options["end"] += "T00:00"
+            head, *years = re.split(" (?:start|end)=", read(call._replace(named=others)))
+            if years:
+                options["start"] = max(years[0], options["start"])
+                # "?" sorts after each date, and T24 is the end of the day.
+                options["end"] = min(options["end"] or "?", f"{years[1]}T24").removesuffix("T24")
+            return Suggestion(head + "".join(f" {name}={value}" for name, value in options.items() if value))
     return None
 
 
