@@ -262,7 +262,7 @@ D = "DTSTART:20270104T093000Z\n"
         (D + "RRULE:FREQ=DAILY\nRDATE:20270105T093000Z", "RDATE has no equivalent"),
         (D + "RRULE:FREQ=YEARLY;BYYEARDAY=100", "BYYEARDAY has no equivalent"),
         (D + "RRULE:FREQ=YEARLY;BYWEEKNO=20", "BYWEEKNO has no equivalent"),
-        (D + "RRULE:FREQ=DAILY;INTERVAL=0", "INTERVAL is less than 1"),
+        (D + "RRULE:FREQ=DAILY;INTERVAL=0", "INTERVAL is not one number from 1 on"),
         (D + "RRULE:FREQ=DAILY;INTERVAL=x", "INTERVAL is not one number"),
         (D + "RRULE:FREQ=DAILY;INTERVAL=2,3", "INTERVAL is not one number"),
         (D + "RRULE:FREQ=DAILY;INTERVAL=", "INTERVAL is not one number"),

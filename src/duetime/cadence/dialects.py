@@ -95,6 +95,9 @@ def _others(found: re.Match[str]) -> str:
 
 # Words and the shorter ones that stand for them, in the order in which they are replaced.
 _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r"(?:\d(?:st|nd|rd|th)|first|second|third|fourth|fifth|last) and (?:on )?every\b", "never"),
+    (r"\b(?:penultimate|(?:second|2nd)[- ](?:to[- ])?last)\b", "#last-1"),
+    (r"\b(?:third|3rd)[- ](?:to[- ])?last\b", "#last-2"),
     (r"[,;&]|(?<=[a-z])[/+](?=[a-z])|\b(?:and|o'?clock|sharp|single)\b|^(?:run|please|start)\b", " "),
     (rf"\b({'|'.join(_PARTS_OF_DAY)})s\b", r"\1"),
     (r"(?<=\d) ?([ap])\.? ?m\b\.?", r"\1m"),
@@ -139,7 +142,10 @@ _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\b(?:(?:the )?end of (?:the |every )?(year|quarter)|(year|quarter)[- ]end)\b", r"#last 1 \1\2"),
     (r"\b(?:start|beginning) of (?:the |every )?(month|year|quarter)\b", r"#1 1 \1"),
     (r"\b(?:during |in )?(?:business|working|office) hours\b", "window=09:00-17:00 mon-fri"),
-    (r"\b(?:business|working|work)[ -]?days?\b|(?<=last )weekday\b|(?<=first )weekday\b", "business"),
+    (
+        r"\b(?:business|working|work)[ -]?days?\b|(?:(?<=last )|(?<=-\d )|(?<=first ))weekday\b",
+        "business",
+    ),
     (r"\bweekdays?\b", "mon-fri"),
     (r"\bweekends?\b", "sat-sun"),
     (rf"\b({_NAME}) ?(?:-|to|thru|through|until) ?({_NAME})\b", r"\1-\2"),
@@ -147,7 +153,6 @@ _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         rf"(?:\bevery day |\b1d |\b({_DAYS}) )?\b(?:except|excluding|but)(?: for)?(?: on)?((?: {_DAYS})+)",
         _others,
     ),
-    (r"\b(?:penultimate|second[- ](?:to[- ])?last|2nd[- ](?:to[- ])?last)\b", "#last-1"),
     *((rf"\b{word}\b", f"#{number}") for word, number in _ORDINALS.items()),
     (r"(?<!-)\blast\b(?!-)(?<!#last)", "#last"),
     (r"\b(\d+)(?:st|nd|rd|th)\b", r"#\1"),
@@ -188,6 +193,8 @@ _KINDS = {
     "part": "|".join(_PARTS_OF_DAY),
     "twice": "twice",
 }
+_COUNTED = {"weekday", "business"}
+_COUNTS_DAYS = f"ordinal (?:{'|'.join(_COUNTED)})"
 _CYCLE = " every={n} anchor=2027-01-04"
 # The cadence of each combination of a period and kinds of words; an `n` stands for several periods.
 _FORMS = {
@@ -212,7 +219,7 @@ _FORMS = {
 _MONTHS_OF = {"q": ("jan,apr,jul,oct", "mar,jun,sep,dec"), "y": ("jan", "dec")}
 """The first and the last months of a quarter, and of a year."""
 _ISO = re.compile(
-    r"(?:R\d*/)?P(?=.)(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?"
+    r"(?:R/)?P(?=.)(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?"
 )
 
 
@@ -233,16 +240,19 @@ def typed_suggestion(text: str) -> Suggestion | None:
         return None
     for pattern, shorter in _SHORTER:
         words = " ".join(re.sub(pattern, shorter, words).split())
-    slots = defaultdict[str, list[str]](list)
+    slots, order = defaultdict[str, list[str]](list), list[str]()
     for word in words.split():
         kind = next((kind for kind, pattern in _KINDS.items() if re.fullmatch(pattern, word)), "")
         if not kind:
             return None
         slots[kind].append(word)
+        order += [kind] * (order[-1:] != [kind])
+    # A kind that comes again, or an ordinal apart from its weekday, begins another cadence.
+    is_apart = "ordinal" in order and slots.keys() & _COUNTED and not re.search(_COUNTS_DAYS, " ".join(order))
     caveats = []
     if zone and zone[0] in ABBREVIATIONS:
         caveats.append("choose its region")
-    written = _written(slots, caveats)
+    written = None if is_apart or len({*order}) < len(order) else _written(slots, caveats)
     place = f" tz={ABBREVIATIONS.get(zone[0], zone[0])}" if zone else ""
     return _read(written + place, caveats) if written else None
 

@@ -30,7 +30,7 @@ _OPTION = r';([\w-]+)=("[^"]*"|\((?:UTC|GMT)[+-][\d:]+\)[^";:]*|[^";:]*)'
 _LINE = re.compile(rf"(?P<name>[A-Z-]+)(?P<options>(?:{_OPTION})*):(?P<value>.*)", re.IGNORECASE)
 # The parts with one value: its pattern, its kind and an example.
 _SINGLE = {
-    "INTERVAL": (r"[+-]?\d{1,5}", "number", "2"),
+    "INTERVAL": (r"\+?0*[1-9]\d{0,4}", "number from 1 on", "2"),
     "COUNT": (r"\d+", "number", "10"),
     "UNTIL": (r"\d{8}(?:T\d{6}Z?)?", "date", "20271231T235959Z"),
     "WKST": ("|".join(_CODES), "weekday", "MO"),
@@ -105,8 +105,6 @@ class _Rule:
                 self._fail(name, f"is not one {kind}", f"write it as in {name}={example}")
         self._rank = FREQUENCIES.index(self._parts["FREQ"])
         self._interval = int(self._parts.get("INTERVAL", "1"))
-        if self._interval < 1:
-            self._fail("INTERVAL", "is less than 1", "give a whole number from 1 on")
 
     def _read_line(self, line: str) -> str | None:
         """Read one line; return the rule, or None for another line."""

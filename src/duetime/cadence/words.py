@@ -200,9 +200,10 @@ def _mask(given: str | Iterable[str | int], kind: _WordKind, option: str, remedy
         first, dash, last = _SHORTHANDS.get(text, text).partition("-")
         start = _number(first, kind)
         end = _number(last, kind) if dash else start
-        if start is None or end is None:
-            shown = item.strip(BLANKS) or option
-            raise InvalidCadence(shown, f"{option}: {shown[:20]!r} is not one of its words", remedy)
+        if start is None or end is None or (kind is _WEEK and end < start):
+            shown, is_range = item.strip(BLANKS) or option, None not in (start, end)
+            problem = "is a range that runs backwards" if is_range else "is not one of its words"
+            raise InvalidCadence(shown, f"{option}: {shown[:20]!r} {problem}", remedy)
         count = len(kind.names)
         for step in range((end - start) % count + 1):
             mask |= 1 << (start - kind.low + step) % count + kind.low
