@@ -397,6 +397,10 @@ def _spring(text: str) -> Suggestion | None:
     options = dict(re.findall(r'(\w+)\s*=\s*"([^"]*)"', found[1]))
     if "cron" not in options:
         raise FieldError("cron", "there is none", "use interval(...) for a fixed rate or delay")
+    if options["cron"] == "-":
+        raise FieldError("cron", "- disables it", "declare the job with manual(), or give its times")
+    if found := re.search(r"[$#]\{[^}]*\}?", found[1]):
+        raise FieldError(found[0], "it stands for a value that is not known here", "write its value instead")
     return _expression(SPRING, options["cron"], f" tz={options['zone']}" if options.get("zone") else "")
 
 
@@ -416,7 +420,7 @@ def _jenkins(text: str) -> Suggestion | None:
             caveat = "or any other number in the place of H" if is_hashed else caveat
             unit = 0
             continue
-        first, last = (int(value) for value in (found["values"] or _HASHED[at]).split("-"))
+        first, last = _values_of_hash(found, _HASHED[at])
         size, step = last - first + 1, int(found["step"] or 0)
         is_spread = unit and size % (step or size) == 0
         spread = (step or size) * unit if is_spread else spread
@@ -432,9 +436,17 @@ def _one_of_hash(field: str, values: str) -> tuple[str, bool]:
     items = field.split(",")
     for at, found in enumerate(re.fullmatch(_HASH, item) for item in items):
         if found:
-            first, last = (int(value) for value in (found["values"] or values).split("-"))
+            first, last = _values_of_hash(found, values)
             items[at] = f"{first}-{last}/{found['step']}" if found["step"] else str(min(first + 3, last))
     return ",".join(items), items != field.split(",")
+
+
+def _values_of_hash(found: re.Match[str], values: str) -> tuple[int, int]:
+    """Return the first and the last of its values, which are all of the field's by default."""
+    first, last = (int(value) for value in (found["values"] or values).split("-"))
+    if last < first:
+        raise FieldError(found[0], "its range runs backwards", "let it ascend, or use two jobs")
+    return first, last
 
 
 def _yaml(text: str) -> Suggestion | None:
