@@ -319,9 +319,13 @@ def test_a_check_of_an_app_accepts_a_named_end_and_reports_a_past_one():
     @app.job(daily("09:00", end="2026-01-01"), name="report-second")
     def second() -> None: ...
 
+    @app.job(daily("09:00", start="2026-01-01", end="2026-02-01", count=1_000), name="report-third")
+    def third() -> None: ...
+
     found = report(app, now=START)
     assert not found.problems
-    [note] = found.notes
+    [other, note] = found.notes
+    assert "is over: it has no further due time" in other
     assert "is over: it has no further due time" in note
     notes = report(app, now=START + 100 * DAY).notes
     assert [note for note in notes if "is over: its count of 2 is used up; give a larger count" in note]

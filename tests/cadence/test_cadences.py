@@ -201,6 +201,8 @@ def test_the_precision_is_seconds_if_an_occurrence_has_seconds(cadence, expected
         (lambda: monthly("last-31", "09:00"), "before the month begins"),
         (lambda: monthly("30", "09:00", months="feb"), "never fires"),
         (lambda: nth_weekday("sixth", "mon", "09:00"), "not one of its words"),
+        (lambda: nth_weekday("last-1", "mon", "09:00"), "'last-1' is a range that runs backwards"),
+        (lambda: daily("09:00", weeks="last-first"), "'last-first' is a range that runs backwards"),
         (lambda: nth_weekday("first", "mon", "09:00", days="tue"), "never fires"),
         (lambda: once("2027-02-30 09:00"), "no such date"),
         (lambda: once("2027-06-01"), "no such date and time"),

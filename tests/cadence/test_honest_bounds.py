@@ -52,6 +52,12 @@ def test_an_interval_of_three_days_misses_each_february_29():
         interval(days=3, weeks="fifth", months="feb")
 
 
+def test_a_window_of_one_second_has_no_length_to_suggest():
+    with pytest.raises(InvalidCadence, match="it may never run") as caught:
+        interval(hours=25, window="09:00-09:00")
+    assert caught.value.remedy.startswith('use a cadence of the wall clock, as in daily("09:00")')
+
+
 def test_a_time_that_the_clocks_skip_on_its_only_day_never_fires():
     calendar = Calendar(include=["2026-03-29"])
     assert daily("02:30", tz="Europe/Paris", calendar=calendar).next_after(BEGIN - 2_000 * DAY)

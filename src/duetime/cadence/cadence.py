@@ -164,6 +164,15 @@ class Cadence(ABC):
         """The number of runs with which it ends; 0 without one."""
         return self.modifiers.bounds.count if self.modifiers.bounds else 0
 
+    def is_used_up(self, instant: datetime) -> bool:
+        """Return whether it would have a time after an instant with a larger count, and has none.
+
+        Raises:
+            NaiveInstant: a datetime without a zone.
+        """
+        is_over = self.count > 0 and self.next_after(instant) is None
+        return is_over and self._bounded(count=0).next_after(instant) is not None
+
     @property
     def ends_at(self) -> datetime | None:
         """The last instant that its end and its count allow, before the delay; None without them."""

@@ -80,7 +80,7 @@ class CadenceSet:
 
     def used_up(self, now: datetime) -> str | None:
         """Return a warning if the count of a cadence leaves no time after an instant; None without one."""
-        ended = (cadence.count for cadence in self.cadences if cadence.next_after(now) is None)
+        ended = (cadence.count for cadence in self.cadences if cadence.is_used_up(now))
         count, remedy = max(ended, default=0), "give a larger count, or another start to count from zero"
         return f"its count of {count} is used up; {remedy}" if count else None
 
