@@ -204,7 +204,7 @@ def test_other_spellings_of_a_language_are_translated(text, written):
         ("IntervalTrigger(jitter=5)", "jitter: no cadence has this option"),
         ("@Scheduled(fixedRate = 5000)", "Spring's annotation: cron: there is none"),
         ('@Scheduled(cron = "0 0 3 * * L")', "L needs a weekday before it"),
-        ('@Scheduled(cron = "-")', "Spring's annotation: cron: - disables it"),
+        ('@Scheduled(cron = "-")', "Spring's annotation: cron: there is none, since - disables it"),
         ('@Scheduled(cron = "${job.cron}")', "${job.cron}: it stands for a value that is not known here"),
         ('@Scheduled(cron = "0 0 3 * * *", zone = "${tz:UTC}")', "${tz:UTC}: it stands for a value"),
         ("H H(22-2) * * *", "Jenkins' hash of the job's name: H(22-2): its range runs backwards"),

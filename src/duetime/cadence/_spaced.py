@@ -255,13 +255,13 @@ class Interval(Cadence):
         daily = (
             f'a cadence of the wall clock, as in daily("{clock_text(windows[0][0]) if windows else "09:00"}")'
         )
-        at_most = f"at most {duration_text(longest)}, or " * bool(longest)
         if self.step > longest and self.start is None:
             opening = f"the window {windows_text(windows)}" if windows else "its filters admit at a stretch"
             raise InvalidCadence(
                 self.text,
                 f"interval: {duration_text(self.step)} is longer than {opening}, so it may never run",
-                f"use {at_most}{daily}, or a start= whose times are allowed",
+                f"use {f'at most {duration_text(longest)}, or ' * bool(longest)}{daily}, "
+                "or a start= whose times are allowed",
             )
         if self.step > longest and self._next_of_all(FIRST) == NOTHING:
             problem = "interval: none of its times, counted from its start, is one that its filters allow"

@@ -170,8 +170,8 @@ class Cadence(ABC):
         Raises:
             NaiveInstant: a datetime without a zone.
         """
-        is_over = self.count > 0 and self.next_after(instant) is None
-        return is_over and self._bounded(count=0).next_after(instant) is not None
+        uncounted = self._bounded(count=0)
+        return self.next_after(instant) is None and uncounted.next_after(instant) is not None
 
     @property
     def ends_at(self) -> datetime | None:

@@ -193,8 +193,6 @@ _KINDS = {
     "part": "|".join(_PARTS_OF_DAY),
     "twice": "twice",
 }
-_COUNTED = {"weekday", "business"}
-_COUNTS_DAYS = f"ordinal (?:{'|'.join(_COUNTED)})"
 _CYCLE = " every={n} anchor=2027-01-04"
 # The cadence of each combination of a period and kinds of words; an `n` stands for several periods.
 _FORMS = {
@@ -248,7 +246,8 @@ def typed_suggestion(text: str) -> Suggestion | None:
         slots[kind].append(word)
         order += [kind] * (order[-1:] != [kind])
     # A kind that comes again, or an ordinal apart from its weekday, begins another cadence.
-    is_apart = "ordinal" in order and slots.keys() & _COUNTED and not re.search(_COUNTS_DAYS, " ".join(order))
+    is_counted = re.search("ordinal (?:weekday|business)", " ".join(order))
+    is_apart = "ordinal" in order and slots.keys() & {"weekday", "business"} and not is_counted
     caveats = []
     if zone and zone[0] in ABBREVIATIONS:
         caveats.append("choose its region")
@@ -395,10 +394,9 @@ def _spring(text: str) -> Suggestion | None:
     if not found:
         return None
     options = dict(re.findall(r'(\w+)\s*=\s*"([^"]*)"', found[1]))
-    if "cron" not in options:
-        raise FieldError("cron", "there is none", "use interval(...) for a fixed rate or delay")
-    if options["cron"] == "-":
-        raise FieldError("cron", "- disables it", "declare the job with manual(), or give its times")
+    if options.get("cron", "-") == "-":
+        problem = f"there is none{', since - disables it' * ('cron' in options)}"
+        raise FieldError("cron", problem, "use interval(...) for a fixed rate or delay, manual() for none")
     if found := re.search(r"[$#]\{[^}]*\}?", found[1]):
         raise FieldError(found[0], "it stands for a value that is not known here", "write its value instead")
     return _expression(SPRING, options["cron"], f" tz={options['zone']}" if options.get("zone") else "")
@@ -414,13 +412,16 @@ def _jenkins(text: str) -> Suggestion | None:
     hashes = [re.fullmatch(_HASH, field) for field in fields]
     if len(fields) != len(FIVE) or not any(re.search(rf"(?:^|,){_HASH}(?:,|$)", field) for field in fields):
         return None
+    for low, high in re.findall(r"H\((\d+)-(\d+)\)", text):
+        if int(high) < int(low):
+            raise FieldError(f"H({low}-{high})", "its range runs backwards", "let it ascend, or use two jobs")
     for at, found in enumerate(hashes):
         if found is None:
             fields[at], is_hashed = _one_of_hash(fields[at], _HASHED[at])
             caveat = "or any other number in the place of H" if is_hashed else caveat
             unit = 0
             continue
-        first, last = _values_of_hash(found, _HASHED[at])
+        first, last = (int(value) for value in (found["values"] or _HASHED[at]).split("-"))
         size, step = last - first + 1, int(found["step"] or 0)
         is_spread = unit and size % (step or size) == 0
         spread = (step or size) * unit if is_spread else spread
@@ -436,17 +437,9 @@ def _one_of_hash(field: str, values: str) -> tuple[str, bool]:
     items = field.split(",")
     for at, found in enumerate(re.fullmatch(_HASH, item) for item in items):
         if found:
-            first, last = _values_of_hash(found, values)
+            first, last = (int(value) for value in (found["values"] or values).split("-"))
             items[at] = f"{first}-{last}/{found['step']}" if found["step"] else str(min(first + 3, last))
     return ",".join(items), items != field.split(",")
-
-
-def _values_of_hash(found: re.Match[str], values: str) -> tuple[int, int]:
-    """Return the first and the last of its values, which are all of the field's by default."""
-    first, last = (int(value) for value in (found["values"] or values).split("-"))
-    if last < first:
-        raise FieldError(found[0], "its range runs backwards", "let it ascend, or use two jobs")
-    return first, last
 
 
 def _yaml(text: str) -> Suggestion | None:

@@ -33,8 +33,6 @@ FIVE = ("minute", "hour", "day", "month", "weekday")
 SIX = ("second", *FIVE)
 _FULL_NAMES = frozenset(name.upper() for name in (*WEEKDAY_NAMES, *MONTH_NAMES))
 
-_ONE_FULL_NAME = rf"(?<![^ ,])(?:{'|'.join(_FULL_NAMES)})(?![^ ,])"
-
 
 class Suggestion(NamedTuple):
     """A text of another scheduler, in duetime's spelling.
@@ -98,8 +96,8 @@ def cron_text(language: Language, names: Sequence[str], texts: Sequence[str], op
             "fields", f"there must be {len(names)}, and this has {len(texts)}", "write all of them"
         )
     fields = {"year": "*", **dict(zip(names, texts, strict=True))}
-    named = re.sub(_ONE_FULL_NAME, "", f"{fields['month']} {fields['weekday']}".upper())
-    if language is QUARTZ and re.search(r"[A-Z]{5}|[A-Z]/", named):
+    named = {*re.split("[ ,]", f"{fields['month']} {fields['weekday']}".upper())} - _FULL_NAMES
+    if language is QUARTZ and re.search(r"[A-Z]{5}|[A-Z]/", " ".join(named)):
         raise FieldError(
             "name", "what follows its three letters is ignored there", "use numbers, or list names"
         )
@@ -208,15 +206,16 @@ def apscheduler(text: str) -> Suggestion | None:
     for ending, read in _TRIGGERS:
         if f".{call.name}".endswith(ending):
             others = dict(call.named)
-            given = ((option, others.pop(name, "")) for name, option in _OPTIONS[read is _interval_trigger])
-            options = {option: value.replace(" ", "T") for option, value in given}
-            if len(options["end"]) == DATE_LENGTH:  # there it is its midnight
-                options["end"] += "T00:00"
+            options = {
+                option: others.pop(name, "").replace(" ", "T")
+                for name, option in _OPTIONS[read is _interval_trigger]
+            }
+            # A date alone is its midnight there, and its end here, which sorts as T24; no end sorts as "?".
+            options["end"] += "T00:00" * (len(options["end"]) == DATE_LENGTH)
             head, *years = re.split(" (?:start|end)=", read(call._replace(named=others)))
             if years:
-                options["start"] = max(years[0], options["start"])
-                # "?" sorts after each date, and T24 is the end of the day.
-                options["end"] = min(options["end"] or "?", f"{years[1]}T24").removesuffix("T24")
+                last = min(options["end"] or "?", f"{years[1]}T24").removesuffix("T24")
+                options |= {"start": max(years[0], options["start"]), "end": last}
             return Suggestion(head + "".join(f" {name}={value}" for name, value in options.items() if value))
     return None
 

@@ -149,11 +149,10 @@ class _Rule:
         return sorted({int(value) for value in values.split(",")})
 
     def _moment(self, line: re.Match[str]) -> _Start:
-        pairs = [(name.upper(), option.strip('"')) for name, option in re.findall(_OPTION, line["options"])]
-        options = dict(pairs)
-        if len(options) < len(pairs):
-            repeated = next(name for name in options if sum(other == name for other, _ in pairs) > 1)
-            self._fail(repeated, "is given twice", "leave one of them out")
+        options = {name.upper(): option.strip('"') for name, option in re.findall(_OPTION, line["options"])}
+        names = [name.upper() for name, _ in re.findall(_OPTION, line["options"])]
+        if repeated := [name for name in options if names.count(name) > 1]:
+            self._fail(repeated[0], "is given twice", "leave one of them out")
         value = line["value"].upper()
         digits = value.removesuffix("Z")
         try:
