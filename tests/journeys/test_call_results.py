@@ -46,7 +46,7 @@ LOOPS = {}
 
 @pytest.fixture(autouse=True, scope="module")
 def loops():
-    """A pool and two event loops of the handlers' own: one that stands still, and one that runs in a thread."""
+    """A pool and two event loops of the handlers' own: one stands still, and one runs in a thread."""
     POOLS["own"] = ThreadPoolExecutor(1)
     LOOPS.update(own=asyncio.new_event_loop(), of_thread=asyncio.new_event_loop())
     thread = threading.Thread(target=LOOPS["of_thread"].run_forever, daemon=True)
