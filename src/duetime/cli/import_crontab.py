@@ -312,7 +312,7 @@ def run_command(command: str, variables: dict[str, str] | None = None, text: str
 '''
 _MAIL = """
 MAILTO was {to}: such addresses receive notifications of failures, by
-`duetime notifications preferences set`.
+`duetime notifications preferences`.
 """
 
 

@@ -54,7 +54,7 @@ NOTIFIED = Check(
     _notified,
     _follow,
     is_over=lambda trial: bool(trial.rows[0]["status"] == "executed"),
-    remedy="duetime notifications preferences set --channel scheduling.dead_lettered=in_app",
+    remedy="duetime notifications preferences --channel scheduling.dead_lettered=in_app",
 )
 
 
