@@ -106,15 +106,15 @@ def test_errors_are_those_of_the_scheduler(dynamodb, monkeypatch):
         await scheduler.schedule(Remind(order="o-1"), at=SOON, idempotency_key="once")
         await scheduler.schedule(Remind(order="o-2"), at=SOON, idempotency_key="once")
 
-    with pytest.raises(KeyConflict):
+    with pytest.raises(KeyConflict, match="idempotency key"):
         using(conflict)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no action"):
         using(lambda scheduler: scheduler.get("missing"))
     publish(dynamodb, "duetime-jobs", Manifest("default", {"refund": 1}))
-    with pytest.raises(UnknownType):
+    with pytest.raises(UnknownType, match="deploy"):
         using(lambda scheduler: scheduler.schedule(Remind(order="o-1"), at=SOON))
     monkeypatch.setenv("DUETIME_TENANTS", "acme globex")
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgument, match="tenant"):
         AsyncScheduler.from_env()
 
 

@@ -86,7 +86,7 @@ def test_a_failure_of_the_first_drawing_ends_the_watch():
     def draw():
         raise OperationFailed("no answer")
 
-    with pytest.raises(OperationFailed):
+    with pytest.raises(OperationFailed, match="no answer"):
         keep_drawing(draw, ShortWatch(1))
 
 

@@ -135,7 +135,7 @@ def test_a_member_sees_no_job_of_another_tenant_or_from_code(reader_of, cloud, n
     page = reader.go(f"#/jobs/{name}")
     expect(page.get_by_text("It is not there")).to_be_visible()
     expect(page.get_by_role("button", name="Run now")).to_have_count(0)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no job"):
         cloud.scheduler(tenant_id="globex").jobs.get(LOST)
 
 

@@ -124,7 +124,7 @@ def test_a_registration_is_removed_after_a_confirmation_that_explains_it(reader,
     assert flaws_in_either_scheme(reader) == []
     dialog.get_by_role("button", name="Unregister").click()
     expect(page.get_by_text(f"{job} is unregistered. Its history is kept.")).to_be_visible()
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no job"):
         jobs.get(job)
     expect(page.get_by_text("The job was removed", exact=True)).to_be_visible()
     expect(part(page, "Runs").get_by_label("Status")).to_be_visible()

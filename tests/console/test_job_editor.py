@@ -34,7 +34,7 @@ def test_a_job_is_registered_after_a_preview_of_what_it_would_do(reader, jobs, j
     expect(shown.get_by_text("Changes of the clocks")).to_be_visible()
     expect(shown.get_by_text(re.compile(r"Runs a day: 1; \$0.0\d+ a month"))).to_be_visible()
     assert flaws_in_either_scheme(reader) == []
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no job"):
         jobs.get("acme-typed-job")
     page.get_by_role("button", name="Register", exact=True).click()
     expect(page.get_by_text("acme-typed-job is registered, as version 1.")).to_be_visible(timeout=SOON)

@@ -48,7 +48,7 @@ def test_a_key_is_one_registration_until_its_time_has_passed(jobs_of, clock):
     clock.wait_until(NOON + HOUR - SECOND)
     assert mine.register(REPORT).revision == first.revision
     clock.wait_until(NOON + HOUR)
-    with pytest.raises(StateConflict):
+    with pytest.raises(StateConflict, match="is taken"):
         mine.register(REPORT)
 
 
@@ -59,7 +59,7 @@ def test_each_tenant_has_its_own_keys(jobs_of, clock):
     theirs.register(REPORT)
     clock.wait_until(NOON + HOUR)
     assert theirs.register(REPORT).registered_at == NOON + HOUR / 2
-    with pytest.raises(StateConflict):
+    with pytest.raises(StateConflict, match="is taken"):
         mine.register(REPORT)
 
 

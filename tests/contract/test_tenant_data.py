@@ -357,7 +357,7 @@ def test_a_running_action_is_left_and_erased_when_it_has_ended(tenants):
 
 
 def test_the_system_is_no_tenant_to_erase(deployment):
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgument, match="tenant"):
         Erase(deployment.settings, deployment.clock, "system", by="ada", reason="x")
 
 

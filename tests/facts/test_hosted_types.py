@@ -63,7 +63,7 @@ def test_a_type_that_a_deploy_adds_is_accepted_within_seconds(clock):
     hosted = HostedTypes(manifests, clock)
     hosted.check("bill")
     manifests.types = ("bill", "refund")
-    with pytest.raises(UnknownType):
+    with pytest.raises(UnknownType, match="deploy"):
         hosted.check("refund")
     clock.wait_until(NOON + timedelta(seconds=5))
     hosted.check("refund")

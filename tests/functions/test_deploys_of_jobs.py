@@ -105,7 +105,7 @@ def test_a_rejected_definition_fails_the_deploy_with_its_reason(deploy, jobs):
     answer = deploy("Create", **manifest_of(job(cadence="daily 27:00")))
     assert answer["Status"] == "FAILED"
     assert "27:00" in answer["Reason"]
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no job"):
         jobs.get("nightly-cleanup")
 
 

@@ -120,7 +120,7 @@ def test_a_caller_with_more_due_shards_than_the_stack_starts_no_run(deployed, mo
         lambda: scheduler.redrive(ids.new_action_id(NOON)),
         lambda: scheduler.redrive_many(created_until=NOON),
     ):
-        with pytest.raises(SettingsError):
+        with pytest.raises(SettingsError, match="due_shards"):
             write()
     assert [row.id for row in scheduler.jobs.history(REPORT.name, limit=100)] == before
 
@@ -133,7 +133,7 @@ def test_for_a_day_after_a_deploy_has_lowered_them_callers_may_have_the_former_n
         Scheduler.from_env().schedule(SendReceipt(order="o-1"), at=SOON)
     publish_shards(deployed, 64, now - 3 * DAY)
     publish_shards(deployed, 16, now - 2 * DAY)
-    with pytest.raises(SettingsError):
+    with pytest.raises(SettingsError, match="due_shards"):
         Scheduler.from_env().schedule(SendReceipt(order="o-2"), at=SOON)
 
 

@@ -94,7 +94,7 @@ def test_a_redrive_sends_the_wake_and_removes_the_entry(handle_undelivered, sche
     (entry,) = operator.list()
     assert operator.redrive(entry) == NO_FAILURES
     assert [(message["id"], message["delay"]) for message in queued()] == [(action.id, 0)]
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no undelivered input"):
         operator.get(entry.id)
 
 

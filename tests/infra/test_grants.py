@@ -135,7 +135,7 @@ def made():
 @pytest.mark.parametrize("grant", GRANTS)
 @pytest.mark.parametrize("tenant", ["*", "a#b", "", "a?c", "system"])
 def test_a_grant_rejects_a_tenant_that_would_widen_it(made, grant, tenant):
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgument, match="tenant"):
         grant(*made(), tenants=[tenant])
 
 

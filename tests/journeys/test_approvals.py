@@ -181,14 +181,14 @@ def test_only_what_waits_for_an_approval_can_be_decided(desk):
     for decide in (desk.scheduler.approve, desk.scheduler.reject):
         with pytest.raises(StateConflict, match="one that waits for an approval"):
             decide(action.id, reason="why")
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match="no action"):
             decide("019ca945-0a00-7506-9e45-2137f8357eff", reason="why")
     assert desk.row(action.id).status is Status.PENDING
 
 
 def test_another_tenant_finds_no_approval(desk):
     action = desk.requested()
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no action"):
         desk.cloud.scheduler_for("bolt", "clerk").approve(action)
     assert desk.row(action).awaits_approval
 
@@ -212,7 +212,7 @@ def test_a_hand_over_that_needs_no_approval_cannot_be_approved_after_one_that_di
         None,
         None,
     )
-    with pytest.raises(StateConflict):
+    with pytest.raises(StateConflict, match="cannot .* action "):
         cloud.scheduler.approve(action.id)
     cloud.close()
 

@@ -218,7 +218,7 @@ class TestABackfill:
             ("acme", "acme-press", MIDNIGHT - 20 * MINUTE, True),
             ("acme", "acme-press", MIDNIGHT - 10 * MINUTE, True),
         ]
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match="no job"):
             cloud.scheduler_for("globex").jobs.backfills("acme-press")
 
     def test_in_explain_is_an_entry_beside_the_time(self):

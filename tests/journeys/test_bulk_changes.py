@@ -225,7 +225,7 @@ class TestRedriveMany:
         lost = store.schedule(Bill(), at=MINUTE)
         store.cloud.advance(minutes=2)
         nine = (MIDNIGHT + 9 * HOUR).replace(tzinfo=None)
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(InvalidArgument, match="^at "):
             store.scheduler.redrive_many(type=Bill, at=nine)
         store.scheduler.redrive_many(type=Bill, at=nine, tz="Europe/Paris")
         assert store.scheduler.get(lost.id).due_at == MIDNIGHT + 8 * HOUR
@@ -295,7 +295,7 @@ class TestRunsOfJobs:
         alone = store.tenant_alone()
         assert [entry.id for entry in alone.list(status="failed")] == [lost.id]
         assert ids_of(alone.redrive_many(status="failed").changed) == {lost.id}
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match="no job"):
             alone.cancel_many(job="store-close")
 
 

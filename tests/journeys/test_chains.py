@@ -224,7 +224,7 @@ def test_no_cycle_is_possible(cloud, scheduler):
         None,
     )
     own = new_action_id(cloud.now, lambda size: b"\1" * size)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no action"):
         fixed.schedule(Step(name="self"), at=NOW, after=own)
     b = scheduler.schedule(Step(name="b"), at=NOW, after=a)
     rows = {row.id: row for row in cloud.actions()}

@@ -214,7 +214,7 @@ def test_rows_are_read_in_pages_and_a_window_page_by_page():
 
 
 def test_an_unknown_job_cannot_be_explained():
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no job"):
         Explain(backends())(REF, NOON, NOON + HOUR)
 
 

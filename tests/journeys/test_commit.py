@@ -150,7 +150,7 @@ def test_a_jobs_run_that_commits_frees_the_lock_and_is_counted(overlap):
 )
 def test_an_invalid_list_of_entries_is_rejected_before_any_write(entries):
     run = fake_run()
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgument, match="entr"):
         run.commit(entries)
     run.commit([BOOKED] * MOST_ENTRIES)
     assert len(run.committed) == MOST_ENTRIES
@@ -161,7 +161,7 @@ def test_a_fake_run_records_commits_and_may_reject_them():
     assert run.committed is None
     run.commit(entry for entry in [BOOKED])
     assert run.committed == (BOOKED,)
-    with pytest.raises(StateConflict):
+    with pytest.raises(StateConflict, match="commit all that belongs together"):
         run.commit([])
     refusing = fake_run(on_commit=lambda _entries: _raise(REFUSED))
     with pytest.raises(CommitRejected):

@@ -376,6 +376,6 @@ def test_many_are_scheduled_with_their_keys(syncs):
     [{"concurrency_key": ""}, {"concurrency_key": KEY, "concurrency_limit": 0}, {"concurrency_limit": 2}],
 )
 def test_an_invalid_key_or_limit_schedules_nothing(syncs, arguments):
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgument, match="concurrency"):
         syncs.cloud.scheduler.schedule(Sync(name="a"), at=NOW, **arguments)
     assert syncs.cloud.actions() == ()

@@ -149,7 +149,7 @@ def test_a_merge_that_fails_rejects_the_call_and_changes_nothing(library):
 
 def test_merged_payloads_have_a_limit(library):
     library.call(payload=Collect(names=["x" * 300_000]))
-    with pytest.raises(InvalidPayload):
+    with pytest.raises(InvalidPayload, match="bytes"):
         library.call(payload=Collect(names=["y" * 300_000]))
 
 

@@ -333,7 +333,7 @@ def test_a_token_that_no_run_made_changes_nothing(shop):
         *forged,
     ]:
         for call in (shop.scheduler.complete, shop.scheduler.heartbeat):
-            with pytest.raises(NotFound):
+            with pytest.raises(NotFound, match="no hand-over"):
                 call(bad)
     assert shop.row(action) == row
 

@@ -61,7 +61,7 @@ def test_a_key_of_another_action_is_a_conflict_that_names_it(cloud):
     with pytest.raises(KeyConflict, match=f"'{KEY}' stands for action {first.id}") as conflict:
         schedule(cloud, Charge(order="o-2"))
     assert conflict.value.action_id == first.id
-    with pytest.raises(KeyConflict):
+    with pytest.raises(KeyConflict, match="idempotency key"):
         schedule(cloud, Stubborn(says="fatal"))
     assert [action.id for action in cloud.actions()] == [first.id]
 
@@ -77,7 +77,7 @@ def test_a_key_of_a_payload_with_other_undeclared_names_is_a_conflict():
 
     cloud = SimulatedCloud(app, start=NOON)
     schedule(cloud, Parcel(a=1))
-    with pytest.raises(KeyConflict):
+    with pytest.raises(KeyConflict, match="idempotency key"):
         schedule(cloud, Parcel(b=1))
 
 
@@ -105,7 +105,7 @@ def test_a_conflict_among_many_schedules_none_of_those_without_a_key(cloud):
         Order(payload=Charge(), at=HOUR),
         Order(payload=Charge(order="o-2"), at=HOUR, idempotency_key=KEY),
     ]
-    with pytest.raises(KeyConflict):
+    with pytest.raises(KeyConflict, match="idempotency key"):
         cloud.scheduler.schedule_many(orders)
     assert cloud.actions() == (first,)
 

@@ -97,7 +97,7 @@ def test_a_run_is_its_events_tenants_and_no_other_tenant_sees_it():
     other = library.cloud.scheduler_for("globex")
     assert other.get(globex.id).status is Status.EXECUTED
     for call in (other.get, other.cancel, other.redrive):
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match="no action"):
             call(acme.id)
     assert acme.id not in {item.id for item in other.jobs.history("kb-index")}
 
@@ -219,7 +219,7 @@ def test_an_event_runs_at_the_moment_that_it_comes():
 
 def test_an_event_too_large_for_a_row_or_without_a_time_is_rejected():
     library = Library()
-    with pytest.raises(InvalidPayload):
+    with pytest.raises(InvalidPayload, match="bytes"):
         library.cloud.send_event("kb", "Uploaded", {"document_id": 7, "text": "x" * 500_000})
     with pytest.raises(InvalidArgument, match="is no time"):
         library.cloud.memory.event(

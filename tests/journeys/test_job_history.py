@@ -99,7 +99,7 @@ class TestTheHistory:
         assert seen == ["manual", "event", "cadence"]
 
     def test_of_a_missing_job_is_rejected(self, recorded):
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match="no job"):
             recorded.cloud.jobs.history("no-such-job")
 
 

@@ -226,7 +226,7 @@ class TestARunByItsId:
         recorded.cloud.advance(minutes=30)
         assert [ran_at for _, _, ran_at in recorded.runs] == at(25, 30)
         assert scheduler.get(first).cancelled_by == "simulation"
-        with pytest.raises(StateConflict):
+        with pytest.raises(StateConflict, match="cannot .* action "):
             scheduler.cancel(second)
 
     def test_that_failed_is_driven_again(self):
@@ -253,8 +253,8 @@ class TestARunByItsId:
         ran = recorded.rows[0].id
         assert recorded.cloud.scheduler.get(ran).status is Status.EXECUTED
         for call in (blind.get, blind.cancel, blind.redrive):
-            with pytest.raises(NotFound):
+            with pytest.raises(NotFound, match="no action"):
                 call(ran)
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match="no job"):
             blind.jobs.get(recorded.name)
         assert list(blind.jobs.list()) == []

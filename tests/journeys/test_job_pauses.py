@@ -197,9 +197,9 @@ class TestAPause:
             recorded.cloud.jobs.pause(recorded.name, until=until)
 
     def test_of_a_missing_subject_is_rejected(self, recorded):
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match="no job"):
             recorded.cloud.jobs.pause("no-such-job")
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match="no job"):
             recorded.cloud.jobs.pause("No job at all#")
         with pytest.raises(
             StateConflict,

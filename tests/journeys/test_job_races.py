@@ -370,7 +370,7 @@ def test_a_row_of_a_missing_job_is_skipped(recorded):
     recorded.cloud.memory.job_wakes.remove("schedule", recorded.name)
     recorded.cloud.advance(minutes=10)
     assert recorded.skipped()[0] == (MIDNIGHT + 10 * MINUTE, "disabled")
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no job"):
         recorded.cloud.jobs.history(recorded.name)
 
 

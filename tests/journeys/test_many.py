@@ -221,7 +221,7 @@ def test_a_run_fails_once_and_only_in_its_own_batch():
     with pytest.raises(ValueError, match="the error is 'refused'; pass an exception, such as"):
         batch.fail(second, "refused")
     second.commit([])
-    with pytest.raises(StateConflict):
+    with pytest.raises(StateConflict, match="commit all that belongs together"):
         batch.fail(second, ValueError("too late"))
 
 

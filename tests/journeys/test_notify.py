@@ -121,7 +121,7 @@ def test_events_of_other_kinds_or_deployments_send_no_notification(world, messag
     ],
 )
 def test_a_message_of_another_origin_is_rejected(world, message):
-    with pytest.raises(UnreadableMessage):
+    with pytest.raises(UnreadableMessage, match="message of duetime"):
         world.notify(message)
 
 

@@ -134,7 +134,7 @@ def test_settled_actions_are_deleted_after_the_retention(cloud):
     cloud.advance(days=29, hours=12)
     assert cloud.scheduler.get(action.id).status is Status.EXECUTED
     cloud.advance(days=1)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no action"):
         cloud.scheduler.get(action.id)
 
 

@@ -113,7 +113,7 @@ class TestMaintenance:
     def test_is_not_made_by_a_pause_that_is_rejected(self, recorded):
         recorded.outage(HOUR)
         before = recorded.job, recorded.rows
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(InvalidArgument, match="until"):
             recorded.cloud.jobs.pause(recorded.name, until=recorded.cloud.now - MINUTE)
         assert (recorded.job, recorded.rows) == before
 

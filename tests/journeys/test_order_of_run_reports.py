@@ -85,7 +85,7 @@ def test_a_checkpoint_of_a_run_that_was_taken_over_stops_it(store, run):
 
 def test_a_run_whose_commit_is_in_doubt_stores_no_checkpoint(store, run):
     store_checkpoint, _ = checkpoints_of(store, run, CommitStage.IN_DOUBT)
-    with pytest.raises(StateConflict):
+    with pytest.raises(StateConflict, match="commit all that belongs together"):
         store_checkpoint("1")
     assert stored_row(store, run.ref).checkpoint is None
 

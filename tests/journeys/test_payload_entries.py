@@ -103,7 +103,7 @@ def test_an_equal_payload_has_the_same_key_whatever_its_order(app, cloud):
     ):
         over_http = app.payload("index", text)
         assert scheduler.schedule(over_http, at=SOON, idempotency_key="k").id == first.id
-    with pytest.raises(KeyConflict):
+    with pytest.raises(KeyConflict, match="idempotency key"):
         scheduler.schedule(Index(documents={"tea"}), at=SOON, idempotency_key="k")
 
 
@@ -136,5 +136,5 @@ def test_a_payload_whose_json_differs_has_the_same_key_if_it_is_equal_part_by_pa
     in_paris = repeat.model_copy(update={"since": noon.astimezone(ZoneInfo("Europe/Paris"))})
     assert scheduler.schedule(in_paris, at=SOON, idempotency_key="k").id == first.id
     for change in ({"amount": "1.11"}, {"since": noon + SOON}, {"tags": "tea"}):
-        with pytest.raises(KeyConflict):
+        with pytest.raises(KeyConflict, match="idempotency key"):
             scheduler.schedule(Price.model_validate(text | change), at=SOON, idempotency_key="k")

@@ -99,7 +99,7 @@ def test_a_repeat_of_a_key_gets_the_first_action_at_the_quota_and_uses_nothing_o
     for _ in range(2):
         assert acme.place(order) == ScheduleResult(first, is_new=False)
         assert acme.schedule_many([order, order]) == (first, first)
-        with pytest.raises(KeyConflict):
+        with pytest.raises(KeyConflict, match="idempotency key"):
             acme.place(replace(order, payload=Report(text="another")))
         with pytest.raises(QuotaExceeded, match="has 4 pending, and 1 more"):
             acme.schedule_many([order, replace(order, idempotency_key="r-3")])

@@ -28,7 +28,7 @@ def test_a_registrations_key_holds_for_its_time_to_live(reporting):
     reporting.cloud.advance(minutes=119)
     assert reporting.register(idempotency_key="k-1", cadences=["every 5m"]).version == 1
     reporting.cloud.advance(minutes=1)
-    with pytest.raises(StateConflict):
+    with pytest.raises(StateConflict, match="is taken"):
         reporting.register(idempotency_key="k-1", cadences=["every 5m"])
     assert reporting.register(idempotency_key="k-1", cadences=["every 5m"], replace=True).version == 2
 
@@ -38,7 +38,7 @@ def test_a_setting_bounds_the_life_of_a_registrations_key(reporting):
     reporting.cloud.advance(hours=24, seconds=-1)
     reporting.register(idempotency_key="k-1")
     reporting.cloud.advance(seconds=1)
-    with pytest.raises(StateConflict):
+    with pytest.raises(StateConflict, match="is taken"):
         reporting.register(idempotency_key="k-1")
 
 
@@ -48,7 +48,7 @@ def test_a_replacing_registration_has_its_own_key_and_time(reporting):
     reporting.register(idempotency_key="k-2", replace=True)
     reporting.cloud.advance(hours=23)
     assert reporting.register(idempotency_key="k-2", cadences=["every 5m"]).version == 1
-    with pytest.raises(StateConflict):
+    with pytest.raises(StateConflict, match="is taken"):
         reporting.register(idempotency_key="k-1")
 
 
@@ -58,7 +58,7 @@ def test_each_tenant_has_its_own_keys_of_registrations(reporting):
     reporting.register(idempotency_key="k-1", jobs=theirs, handler=Report(size=5))
     reporting.cloud.advance(hours=1)
     assert reporting.register(idempotency_key="k-1", jobs=theirs).definition.payload == '{"size":5}'
-    with pytest.raises(StateConflict):
+    with pytest.raises(StateConflict, match="is taken"):
         reporting.register(idempotency_key="k-1")
 
 
@@ -73,7 +73,7 @@ def test_each_tenant_has_its_own_keys_of_registrations(reporting):
 def test_an_invalid_time_to_live_is_rejected(reporting, options, problem):
     with pytest.raises(InvalidArgument, match=problem):
         reporting.register(**options)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no job"):
         reporting.jobs.get("acme-report")
 
 
@@ -123,7 +123,7 @@ class TestRegisteredAndTriggered:
 
     def test_a_name_that_is_taken_is_rejected_and_nothing_runs(self, reporting):
         reporting.register()
-        with pytest.raises(StateConflict):
+        with pytest.raises(StateConflict, match="is taken"):
             self.register(reporting)
         reporting.cloud.advance(minutes=9)
         assert reporting.begun() == []

@@ -67,12 +67,12 @@ def test_an_unregistered_job_stops_running_and_its_history_remains(reporting):
     reporting.jobs.unregister("acme-report")
     reporting.cloud.advance(hours=1)
     assert reporting.begun() == at(10)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no job"):
         reporting.jobs.get("acme-report")
     assert "acme-report" not in {item.name for item in reporting.jobs.list()}
     assert Status.EXECUTED in {item.status for item in reporting.jobs.history("acme-report")}
     assert not [name for _, name in reporting.cloud.memory.job_wakes.known() if "acme-report" in name]
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no job"):
         reporting.jobs.unregister("acme-report")
 
 
@@ -106,7 +106,7 @@ def test_another_tenant_sees_nothing_of_it_and_may_use_its_name(reporting):
         theirs.history,
         theirs.unregister,
     ):
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match="no job"):
             call("acme-report")
     reporting.register(jobs=theirs, handler=Report(size=5))
     reporting.cloud.advance(minutes=10)
@@ -166,7 +166,7 @@ def test_an_unsupported_precision_is_rejected():
             DeclarationError, match=r"acme-report.*honour minutes only; use precision='minute'"
         ):
             reporting.register(jobs=reporting.cloud.jobs, **precise)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no job"):
         reporting.jobs.get("acme-report")
     assert reporting.register(jobs=reporting.cloud.jobs, precision="minute").definition.precision == "minute"
 
@@ -223,5 +223,5 @@ def test_a_deploy_leaves_registered_jobs_alone(reporting):
 def test_a_job_that_code_declares_is_not_unregistered(reporting):
     with pytest.raises(StateConflict, match="code declares it; remove it from the code"):
         reporting.jobs.unregister("office-clean")
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match="no job"):
         reporting.jobs.unregister("no job#at all")

@@ -70,7 +70,7 @@ class TestWhoChangesAnAction:
     def test_in_vain_has_a_span_that_is_an_error(self, traced, cloud, name):
         action = cloud.scheduler.schedule(Charge(), at=timedelta(0))
         cloud.advance(hours=1)
-        with pytest.raises(StateConflict):
+        with pytest.raises(StateConflict, match="cannot .* action "):
             getattr(cloud.scheduler, name)(action.id)
         span = traced.one(name.capitalize())
         assert span.status.status_code is StatusCode.ERROR
@@ -107,7 +107,7 @@ class TestAJob:
             assert span.attributes["duetime.triggered_by"] == "simulation"
 
     def test_that_is_not_there_has_a_trigger_that_is_an_error(self, traced, cloud):
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match="no job"):
             cloud.jobs.trigger("press-nothing")
         assert traced.one("Trigger").attributes["error.type"] == "NotFound"
 

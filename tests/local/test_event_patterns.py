@@ -76,5 +76,5 @@ def test_one_matching_element_of_a_list_is_enough():
     "pattern", [{"a": "bare"}, {"a": [{"near": 3}]}, {"a": [{"prefix": "x", "suffix": "y"}]}]
 )
 def test_an_unknown_pattern_is_rejected(pattern):
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="pattern"):
         matches(pattern, {"a": "bare"})

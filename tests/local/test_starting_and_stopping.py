@@ -83,7 +83,7 @@ def test_a_stop_waits_for_a_limited_time(notes, caplog):
 
 
 def test_a_second_cloud_in_one_process_is_rejected_and_the_first_keeps_running(cloud, notes):
-    with pytest.raises(OperationFailed):
+    with pytest.raises(OperationFailed, match="local cloud"):
         LocalCloud(notes.app).start()
     settled(cloud, cloud.scheduler().schedule(Note(text="still"), at=timedelta(0)))
     assert notes.of("still")

@@ -45,7 +45,7 @@ def test_a_repeated_failover_goes_on_at_its_epoch(switch, shared):
     first = switch.fence(SECOND)
     assert switch.fence(SECOND) == first == shared.item
     switch.activate(first)
-    with pytest.raises(OperationFailed):
+    with pytest.raises(OperationFailed, match="active"):
         switch.fence(SECOND)
     assert (shared.item.epoch, shared.item.region) == (first.epoch, SECOND)
 

@@ -221,7 +221,7 @@ def test_an_event_before_the_hand_over_comes_again(machine):
 
     def early(arn, payload, start):
         StateMachineCalls().start(arn, payload, start)
-        with pytest.raises(StateConflict):
+        with pytest.raises(StateConflict, match="call again in a second"):
             stack.events(reported(machine, action.id))
         seen.append(action.id)
 

@@ -135,7 +135,7 @@ class IdempotencyContract(StoreContract):
         repeat = under_key(store)
         assert store.first_of_key(repeat, key_from(NOON)) == first
         assert store.first_of_key(under_key(store, key=f"{KEY}0"), key_from(NOON)) is None
-        with pytest.raises(KeyConflict):
+        with pytest.raises(KeyConflict, match="idempotency key"):
             store.first_of_key(replace(repeat, payload=OTHER), key_from(NOON))
         ended = finished(store, first)
         assert store.first_of_key(repeat, key_from(NOON)) == ended
@@ -154,7 +154,7 @@ class IdempotencyContract(StoreContract):
         first = placed(store, payload=LARGE)
         assert placed(store, payload=LARGE) == first
         assert first.payload == LARGE
-        with pytest.raises(KeyConflict):
+        with pytest.raises(KeyConflict, match="idempotency key"):
             placed(store, payload=f"[{LARGE}]")
 
     @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED])
@@ -163,7 +163,7 @@ class IdempotencyContract(StoreContract):
     ) -> None:
         row = finished(store, placed(store), status)
         assert placed(store, LATER - SECOND) == row
-        with pytest.raises(KeyConflict):
+        with pytest.raises(KeyConflict, match="idempotency key"):
             placed(store, LATER - SECOND, OTHER)
 
     @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED])
@@ -197,7 +197,7 @@ class IdempotencyContract(StoreContract):
         assert placed(store, LATER + HOUR) == running
         store.settle(running, end(Status.PENDING))
         assert placed(store, LATER + HOUR) == stored_row(store, first.ref)
-        with pytest.raises(KeyConflict):
+        with pytest.raises(KeyConflict, match="idempotency key"):
             placed(store, LATER + HOUR, OTHER)
 
     def test_a_removed_key_is_free(self, store: ActionStore, previous: Action) -> None:
@@ -236,7 +236,7 @@ class KeyRedriveContract(StoreContract):
         store.remove_key(failed_keyed.ref, KEY)
         assert isinstance(store.redrive(failed_keyed, LATER, by="ops", at=LATER), Applied)
         assert placed(store, LATER) == stored_row(store, failed_keyed.ref)
-        with pytest.raises(KeyConflict):
+        with pytest.raises(KeyConflict, match="idempotency key"):
             placed(store, LATER, OTHER)
 
     def test_it_retains_its_large_payload_and_its_key(self, store: ActionStore) -> None:
