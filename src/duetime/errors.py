@@ -264,7 +264,7 @@ class RejectedEntry:
 
     Attributes:
         index: its index among the given entries.
-        code: dynamoDB's code for the reason; ``TransactionConflict`` if other writers kept its item busy.
+        code: DynamoDB's code for the reason; ``TransactionConflict`` if other writers kept its item busy.
         item: the present item, if the entry requests it: ``ReturnValuesOnConditionCheckFailure="ALL_OLD"``.
     """
 

@@ -145,7 +145,7 @@ def test_contradictory_filters_are_rejected_with_reason(filters, shown):
 
 @pytest.mark.parametrize("filters", [{"correlation_id": ""}, {"correlation_id": "a#b"}, {"job": "nightly"}])
 def test_names_that_cannot_be_part_of_key_are_rejected(filters):
-    with pytest.raises(InvalidArgument, match="correlation_id|job"):
+    with pytest.raises(InvalidArgument, match=r"correlation_id|job"):
         selection_of(**filters)
 
 

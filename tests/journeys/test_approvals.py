@@ -212,7 +212,7 @@ def test_a_hand_over_that_needs_no_approval_cannot_be_approved_after_one_that_di
         None,
         None,
     )
-    with pytest.raises(StateConflict, match="cannot .* action "):
+    with pytest.raises(StateConflict, match=r"cannot .* action "):
         cloud.scheduler.approve(action.id)
     cloud.close()
 

@@ -225,7 +225,7 @@ class TestRedriveMany:
         lost = store.schedule(Bill(), at=MINUTE)
         store.cloud.advance(minutes=2)
         nine = (MIDNIGHT + 9 * HOUR).replace(tzinfo=None)
-        with pytest.raises(InvalidArgument, match="^at "):
+        with pytest.raises(InvalidArgument, match=r"^at "):
             store.scheduler.redrive_many(type=Bill, at=nine)
         store.scheduler.redrive_many(type=Bill, at=nine, tz="Europe/Paris")
         assert store.scheduler.get(lost.id).due_at == MIDNIGHT + 8 * HOUR

@@ -226,7 +226,7 @@ class TestARunByItsId:
         recorded.cloud.advance(minutes=30)
         assert [ran_at for _, _, ran_at in recorded.runs] == at(25, 30)
         assert scheduler.get(first).cancelled_by == "simulation"
-        with pytest.raises(StateConflict, match="cannot .* action "):
+        with pytest.raises(StateConflict, match=r"cannot .* action "):
             scheduler.cancel(second)
 
     def test_that_failed_is_driven_again(self):

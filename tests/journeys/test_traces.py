@@ -70,7 +70,7 @@ class TestWhoChangesAnAction:
     def test_in_vain_has_a_span_that_is_an_error(self, traced, cloud, name):
         action = cloud.scheduler.schedule(Charge(), at=timedelta(0))
         cloud.advance(hours=1)
-        with pytest.raises(StateConflict, match="cannot .* action "):
+        with pytest.raises(StateConflict, match=r"cannot .* action "):
             getattr(cloud.scheduler, name)(action.id)
         span = traced.one(name.capitalize())
         assert span.status.status_code is StatusCode.ERROR

@@ -131,6 +131,17 @@ def test_a_damaged_row_stands_in_nobodys_way_and_is_reported(store, path):
         store.get(damaged.ref)
 
 
+def test_a_damaged_row_hides_none_of_those_behind_it(store, path):
+    rows = [scheduled(store) for _ in range(5)]
+    for row in rows[1:4]:
+        damage(path, row, store.table.text(row.ref).replace(row.type, ""))
+    listed, cursor, pages = [], None, 0
+    while cursor is not None or not pages:
+        page = store.of_tenant(rows[0].tenant_id, limit=1, cursor=cursor)
+        listed, cursor, pages = [*listed, *(row.id for row in page)], page.cursor, pages + 1
+    assert (sorted(listed), pages) == (sorted([rows[0].id, rows[4].id]), 5)
+
+
 def test_the_lease_of_a_damaged_run_is_limited_so_that_what_it_holds_is_freed(store, path):
     action = running(store)
     stored = store.table.text(action.ref)

@@ -87,16 +87,7 @@ class DynamoItems:
         instead: Callable[[Fields], T | None] | None = None,
     ) -> T | None:
         item = self._table.get(item_key(key))
-        if item is None:
-            return None
-        fields = ItemFields(kind, item)
-        try:
-            return read(fields)
-        except UNREADABLE as error:
-            unreadable_items.note(kind.name, item, error)
-            if instead is None:
-                raise UnreadableRow([*item_key(key).values()], error) from error
-            return instead(fields)
+        return None if item is None else read_one(kind, item, read, instead)
 
     def find(
         self, query: Query, read: Callable[[Fields], T], instead: Callable[[Fields], T | None] = nothing
@@ -185,6 +176,27 @@ def _stored(kind: Kind, field: str, value: Any) -> Item:
 def item_key(key: Key) -> Item:
     """Return a key as DynamoDB has it."""
     return {"pk": {"S": key.partition}, "sk": {"S": key.sort}}
+
+
+def read_one(
+    kind: Kind,
+    item: Item,
+    read: Callable[[Fields], T],
+    instead: Callable[[Fields], T | None] | None = None,
+) -> T | None:
+    """Return what `read` makes of an item. Note a damaged one, for which `instead` may return something.
+
+    Raises:
+        UnreadableRow: it is damaged, and there is no `instead`.
+    """
+    fields = ItemFields(kind, item)
+    try:
+        return read(fields)
+    except UNREADABLE as error:
+        unreadable_items.note(kind.name, item, error)
+        if instead is None:
+            raise UnreadableRow([item["pk"], item["sk"]], error) from error
+        return instead(fields)
 
 
 def read_all(

@@ -157,9 +157,9 @@ class StoreOfParts(RowChanges):
     def __init__(
         self, items: Items, queries: object, batches: Batches, *, at_once: AtOnce = one_by_one
     ) -> None:
-        self.items, self.queries, self.by_name = items, queries, batches
+        self.items, self.queries, self._batches = items, queries, batches
         self.keys, self.debounce = IdempotencyKeys(items, self.get), DebounceKeys(items, self.get)
-        self.slots, self.rates, self.by_attempt = Slots(items, at_once), Rates(items), Tracebacks(items)
+        self.slots, self.rates, self._tracebacks = Slots(items, at_once), Rates(items), Tracebacks(items)
 
     def get(self, ref: ActionRef) -> Action | None:
         """Return a row."""
@@ -199,11 +199,11 @@ class StoreOfParts(RowChanges):
     reserve_start = delegate("rates", Rates.reserve_start)
     next_start = delegate("rates", Rates.next_start)
 
-    put_traceback = delegate("by_attempt", Tracebacks.put_traceback)
-    tracebacks = delegate("by_attempt", Tracebacks.tracebacks)
+    put_traceback = delegate("_tracebacks", Tracebacks.put_traceback)
+    tracebacks = delegate("_tracebacks", Tracebacks.tracebacks)
 
-    open_batch = delegate("by_name", Batches.open_batch)
-    find_batch = delegate("by_name", Batches.find_batch)
-    change_batch = delegate("by_name", Batches.change_batch)
-    batches = delegate("by_name", Batches.batches)
-    member_statuses = delegate("by_name", ActionStore.member_statuses)
+    open_batch = delegate("_batches", Batches.open_batch)
+    find_batch = delegate("_batches", Batches.find_batch)
+    change_batch = delegate("_batches", Batches.change_batch)
+    batches = delegate("_batches", Batches.batches)
+    member_statuses = delegate("_batches", ActionStore.member_statuses)

@@ -38,7 +38,7 @@ class Rows(Protocol):
     """The rows of a table."""
 
     def step(self, *, is_new: bool = False) -> AbstractContextManager[object]:
-        """Let nobody else write within a block; steps may be nested. `is_new`: the step adds something."""
+        """Keep other writers out within a block; steps may be nested. `is_new`: the step adds something."""
 
     def get(self, ref: ActionRef) -> Action | None:
         """Return a row.
@@ -73,7 +73,7 @@ class StepItems(Items):
 
     @abstractmethod
     def step(self, *, is_new: bool = False) -> AbstractContextManager[object]:
-        """Let nobody else write within a block; see `Rows.step`."""
+        """Keep other writers out within a block; see `Rows.step`."""
 
     @abstractmethod
     def stored(self, write: AnyWrite) -> Any:
@@ -139,10 +139,11 @@ class RowStore(StoreOfParts):
 
     on_commit: OnCommit | None = None
     where = "the memory back end"
+    items: StepItems
 
     def __init__(self, rows: Rows, items: StepItems, queries: object, *, due_shards: int) -> None:
         super().__init__(items, queries, RowBatches(items, rows), at_once=self._in_a_step)
-        self.table, self._expiring = rows, items
+        self.table = rows
         self.due_shards: Sequence[str] = tuple(map(str, range(due_shards)))
 
     def get(self, ref: ActionRef) -> Action | None:
@@ -161,7 +162,7 @@ class RowStore(StoreOfParts):
                     self.debounce.forget(row)
                 if row.idempotency_key is not None:
                     self.remove_key(row.ref, row.idempotency_key)
-            self._expiring.remove_expired(now)
+            self.items.remove_expired(now)
 
     def put(self, action: Action) -> None:
         with self.table.step(is_new=True):

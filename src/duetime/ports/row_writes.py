@@ -105,7 +105,7 @@ class RowStillDead(NamedTuple):
         return stored is self.read is None
 
     def after(self, stored: Holder | None) -> Holder | None:
-        """Return the row without what it held. Nobody can settle under the fence of a damaged one."""
+        """Return the row without what it held. No run can settle under the fence of a damaged one."""
         if not isinstance(stored, Action) or not self.loses_fence(stored):
             return stored
         return transition.fenced_off(stored)

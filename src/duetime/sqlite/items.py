@@ -8,11 +8,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from duetime.aws import unreadable_items
-from duetime.aws.keyed_items import ItemFields, read_all, stored
-from duetime.errors import UnreadableRow
+from duetime.aws.keyed_items import ItemFields, read_all, read_one, stored
 from duetime.ports.keyed_items import (
-    UNREADABLE,
     AnyWrite,
     Fields,
     Key,
@@ -90,16 +87,7 @@ class SqliteItems(StepItems):
         instead: Callable[[Fields], T | None] | None = None,
     ) -> T | None:
         item = self._item(key)
-        if item is None:
-            return None
-        fields = ItemFields(kind, item)
-        try:
-            return read(fields)
-        except UNREADABLE as error:
-            unreadable_items.note(kind.name, item, error)
-            if instead is None:
-                raise UnreadableRow([*key], error) from error
-            return instead(fields)
+        return None if item is None else read_one(kind, item, read, instead)
 
     def find(
         self, query: Query, read: Callable[[Fields], T], instead: Callable[[Fields], T | None] = nothing

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +21,9 @@ from duetime.sqlite.rows import SqliteRows, read_what_can_be
 _AFTER_ALL = "~"
 """Sorts after every id; appended to a prefix, it sorts after every id with this prefix."""
 _COUNTED_AT = instant.text(COUNTED_AT)
+
+_Entry = tuple[str, str]
+"""The cursor of the page that ends with a row, and the row's text."""
 
 
 class SqliteQueries:
@@ -45,7 +49,7 @@ class SqliteQueries:
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
     ) -> Page:
         where = "tenant = ? AND correlation = ? AND id > ? ORDER BY id LIMIT ?"
-        return _page(self._select(where, tenant_id, correlation_id, cursor or "", limit + 1), limit)
+        return _page(self._select("id", where, tenant_id, correlation_id, cursor or "", limit + 1), limit)
 
     def of_tenant(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> Page:
         return _page(self._newest_first(tenant_id, "", cursor, limit), limit)
@@ -53,12 +57,13 @@ class SqliteQueries:
     def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
         mark = None if cursor is None else FailedMark.parse(cursor, tenants)
         before = (_AFTER_ALL,) * 3 if mark is None else str(mark).split(" ")
-        texts = self._select(
+        found = self._select(
+            "failed_at || ' ' || id || ' ' || tenant",
             f"tenant IN ({_places(tenants)}) AND (failed_at, id, tenant) < (?, ?, ?)"
             " ORDER BY failed_at DESC, id DESC, tenant DESC LIMIT ?",
             *(*tenants, *before, limit + 1),
         )
-        return _page(texts, limit, cursor_of=lambda row: str(FailedMark.from_row(row)))
+        return _page(found, limit)
 
     def in_due_order(
         self,
@@ -70,13 +75,14 @@ class SqliteQueries:
         cursor: str | None,
     ) -> Page:
         mark = ("", "") if cursor is None else str(DueMark.parse(cursor)).split(" ")
-        texts = self._select(
+        found = self._select(
+            "due_at || ' ' || id",
             "tenant = ? AND place = '' AND due_at > ? AND due_at <= ? AND (due_at, id) > (?, ?)"
             " ORDER BY due_at, id LIMIT ?",
             *(tenant_id, (after and instant.text(after)) or "", instant.text(until or instant.LATEST)),
             *(*mark, limit + 1),
         )
-        return _page(texts, limit, cursor_of=lambda row: str(DueMark.from_row(row)))
+        return _page(found, limit)
 
     def of_job(
         self,
@@ -94,11 +100,12 @@ class SqliteQueries:
             raise InvalidCursor
         runs = self._newest_first(tenant_id, job, run, limit)
         events = self._newest_first(tenant_id, f"{job}{SEPARATOR}", event, limit)
-        found = sorted(_readable((*runs, *events)), key=lambda row: ids.nominal_at(row.id), reverse=True)
-        for row in found[:limit]:
-            run, event = (run, row.id) if ids.is_event_run(row.id) else (row.id, event)
-        shown = tuple(row.as_listed() for row in found[:limit])
-        return Page(shown, f"{run} {event}" if len(found) > limit else None)
+        found = sorted((*runs, *events), key=lambda entry: ids.nominal_at(entry[0]), reverse=True)
+        for name, _ in found[:limit]:
+            run, event = (run, name) if ids.is_event_run(name) else (name, event)
+        return replace(
+            _page(found, limit, Action.as_listed), cursor=f"{run} {event}" if len(found) > limit else None
+        )
 
     def occurrences(
         self,
@@ -114,7 +121,7 @@ class SqliteQueries:
         first = cursor or ids.occurrence_id(job, version, after) + _AFTER_ALL
         last = ids.occurrence_id(job, version, until) + _AFTER_ALL
         where = "tenant = ? AND place = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?"
-        return _page(self._select(where, tenant_id, job, first, last, limit + 1), limit)
+        return _page(self._select("id", where, tenant_id, job, first, last, limit + 1), limit)
 
     def due(
         self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
@@ -136,14 +143,13 @@ class SqliteQueries:
         )
         return DuePage(entries, " ".join(found[limit - 1]) if len(found) > limit else None)
 
-    def _newest_first(self, tenant_id: str, place: str, before: str | None, limit: int) -> Sequence[str]:
+    def _newest_first(self, tenant_id: str, place: str, before: str | None, limit: int) -> Sequence[_Entry]:
         where = "tenant = ? AND place = ? AND id < ? ORDER BY id DESC LIMIT ?"
-        return self._select(where, tenant_id, place, before or _AFTER_ALL, limit + 1)
+        return self._select("id", where, tenant_id, place, before or _AFTER_ALL, limit + 1)
 
-    def _select(self, where: str, *values: Any) -> Sequence[str]:
+    def _select(self, cursor: str, where: str, *values: Any) -> Sequence[_Entry]:
         with self._database.reading() as connection:
-            found = connection.execute(f"SELECT row FROM rows WHERE {where}", values).fetchall()
-        return [text for (text,) in found]
+            return connection.execute(f"SELECT {cursor}, row FROM rows WHERE {where}", values).fetchall()
 
 
 _ROWS_DUE = (
@@ -156,17 +162,10 @@ def _places(values: Sequence[object]) -> str:
     return ", ".join("?" * len(values))
 
 
-def _readable(texts: Iterable[str]) -> Sequence[Action]:
-    """Return the rows without the damaged ones, which must not block the others."""
-    return [row for row in map(read_what_can_be, texts) if isinstance(row, Action)]
-
-
 def _page(
-    texts: Sequence[str],
-    limit: int,
-    shown_as: Callable[[Action], Action] = Action.without_payload,
-    cursor_of: Callable[[Action], str] = lambda row: row.id,
+    found: Sequence[_Entry], limit: int, shown_as: Callable[[Action], Action] = Action.without_payload
 ) -> Page:
-    found = _readable(texts)
-    shown = tuple(map(shown_as, found[:limit]))
-    return Page(shown, cursor_of(shown[-1]) if len(found) > limit else None)
+    """Return a page without the damaged rows, which must not hide those behind them."""
+    rows = (read_what_can_be(text) for _, text in found[:limit])
+    shown = tuple(shown_as(row) for row in rows if isinstance(row, Action))
+    return Page(shown, found[limit - 1][0] if len(found) > limit else None)

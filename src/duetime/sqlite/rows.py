@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from sqlite3 import Connection
 from typing import NamedTuple
 
@@ -79,7 +79,7 @@ class SqliteRows:
                 connection.execute(f"UPDATE rows SET row = ? WHERE {_KEY}", (text, *key))
             else:
                 connection.execute(_REPLACE, (*key, text, *indexed))
-            self._database.afterwards(lambda: self._on_change(Change(old, stored)))
+            self._database.afterwards(partial(self._on_change, Change(old, stored)))
         return stored
 
     def add(self, new: Action) -> bool:
@@ -105,11 +105,8 @@ class SqliteRows:
                 row for (text,) in found.fetchall() if isinstance(row := read_what_can_be(text), Action)
             ]
             for row in expired:
-                self._removed(row)
+                self._database.afterwards(partial(self._on_change, Change(row, None)))
         return expired
-
-    def _removed(self, row: Action) -> None:
-        self._database.afterwards(lambda: self._on_change(Change(row, None)))
 
     def text(self, ref: ActionRef) -> str | None:
         """Return a row as it is in the file."""
