@@ -14,8 +14,8 @@ from bench.lateness import spread
 from bench.result import Result, ratio_at_most
 from duetime import App, Order, Payload, Run
 from duetime.clock import SystemClock
-from duetime.local import LocalCloud, LocalOptions
 from duetime.testing import Faults, SimulatedCloud
+from tests.emulated import LocalCloud, LocalOptions
 
 BURST, QUIET = 10_000, 200
 SIMULATED_WORKERS, LOCAL_WORKERS = 100, 20

@@ -16,7 +16,7 @@ from bench.result import Budget, Result, at_least, at_most, ratio_at_least
 from bench.sleeper import started, woken
 from duetime import App, Order, Payload, Run
 from duetime.clock import SystemClock
-from duetime.local import LocalCloud
+from tests.emulated import LocalCloud
 
 BURST, SCATTERED = 500, 200
 _AHEAD, _WINDOW = timedelta(seconds=6), timedelta(seconds=45)

@@ -17,12 +17,12 @@ from duetime.aws.keys import row_key
 from duetime.aws.messages import to_json
 from duetime.clock import SystemClock
 from duetime.ids import TenantId, due_shard_of, new_action_id
-from duetime.local import LocalCloud
 from duetime.model import transition
 from duetime.model.action import Action, Ending, Status
 from duetime.model.lease import ClaimTerms, Settlement
 from duetime.model.swap import MY_RUN, UNCLAIMED
 from duetime.wakeups.due_messages import message_of
+from tests.emulated import LocalCloud
 
 _TABLE, _QUEUE = "raw-actions", "raw-due"
 _BATCH = 10

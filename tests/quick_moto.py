@@ -11,14 +11,14 @@ from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.utilities import dynamo_to_dict
 from moto.ses.models import ses_backends
 
-from duetime.expressions.values import NotCovered
-from duetime.local import addresses, moto_patches
-from duetime.local.addresses import ACCOUNT
-from duetime.local.call_lock import CallLock
-from duetime.local.fast_path import dynamodb, indexes, query, requests, tables
-from duetime.local.fast_path.requests import FastPath, activate
-from duetime.local.moto_patches import replaced
-from duetime.local.notifications import LocalNotifications
+from tests.emulated import addresses, moto_patches
+from tests.emulated.addresses import ACCOUNT
+from tests.emulated.call_lock import CallLock
+from tests.emulated.expressions.values import NotCovered
+from tests.emulated.fast_path import dynamodb, indexes, query, requests, tables
+from tests.emulated.fast_path.requests import FastPath, activate
+from tests.emulated.moto_patches import replaced
+from tests.emulated.notifications import LocalNotifications
 
 REGION = "eu-west-1"
 """The region of the tests' account."""

@@ -17,6 +17,7 @@ USUAL_CONCURRENCY = 10
 """The calls that a worker handles at once, by default."""
 REGIONS_TABLE = f"{PREFIX}REGIONS_TABLE"
 TARGETS = f"{PREFIX}TARGETS"
+FILE = f"{PREFIX}FILE"
 OTHERS = frozenset(
     PREFIX + name
     for name in (
@@ -24,6 +25,7 @@ OTHERS = frozenset(
         *("API_PREFIX", "SIGN_IN_URL", "SIGN_IN_ISSUER", "SIGN_IN_CLIENT"),  # of the console
         *("RUNBOOK", "WORKER_CONCURRENCY", "REGIONS_TABLE", "TARGETS"),  # of functions
         *("ACTION", "TENANT"),  # of a started task or job
+        "FILE",  # of schedulers
     )
 )
 """The variables that are no settings."""
@@ -120,6 +122,11 @@ def granted_targets(environ: Mapping[str, str] | None = None) -> str:
 def variable(name: str, environ: Mapping[str, str] | None = None) -> str:
     """Return a variable that a webhook's grant names; empty if unset."""
     return environment(environ).get(name, "")
+
+
+def file_of_rows(environ: Mapping[str, str] | None = None) -> str | None:
+    """Return the SQLite file of a process that runs the app; None for a deployment on AWS."""
+    return environment(environ).get(FILE) or None
 
 
 def pager(environ: Mapping[str, str] | None = None) -> str | None:

@@ -17,6 +17,7 @@ from duetime.actions.hosted_types import HostedTypes
 from duetime.actions.order import Order, ScheduleResult, takes
 from duetime.actions.usage_quotas import Orders, UsageQuotas
 from duetime.clock import Clock, SystemClock
+from duetime.environment import file_of_rows
 from duetime.errors import Forbidden, KeyConflict, Unsupported
 from duetime.instant import Precision, When
 from duetime.jobs.tenant_context import TenantContext, tenant_of
@@ -124,6 +125,8 @@ class Scheduler:
     ) -> Self:
         """Make a scheduler on DynamoDB; ``DUETIME_ACTIONS_TABLE`` or ``DUETIME_PREFIX`` names its table.
 
+        With ``DUETIME_FILE``, it is made on that file of `duetime local` or of `App.embedded` instead.
+
         Args:
             tenant_id: the tenant; IAM limits which tenants the caller's role may write. None: the only one of
                 ``DUETIME_TENANTS``, or ``default``.
@@ -166,9 +169,12 @@ class Scheduler:
             actor: see `from_env`.
             sees_system: see `from_env`.
         """
+        settings, clock = Settings.from_env(), SystemClock()
+        if (file := file_of_rows()) is not None:
+            tenant = tenant_of(tenant_id, settings)
+            return cls._over_file(file, settings, tenant_id=tenant, actor=actor, sees_system=sees_system)
         from duetime import aws  # noqa: PLC0415 - only callers of AWS load boto3
 
-        settings, clock = Settings.from_env(), SystemClock()
         scheduler = cls(
             aws.action_store(settings, client, at_once),
             tenant_id=tenant_of(tenant_id, settings),
@@ -185,6 +191,15 @@ class Scheduler:
             scheduler._quotas = UsageQuotas(aws.usage_counts(settings, client), clock, settings)
         scheduler._job_ports = lambda: aws.job_ports(settings, clock, client)
         scheduler._undelivered_ports = lambda: aws.undelivered_ports(settings, client, sqs)
+        return scheduler
+
+    @classmethod
+    def _over_file(cls, file: str, settings: Settings, **options: Any) -> Self:
+        from duetime.sqlite.client import ports_of  # noqa: PLC0415 - a Lambda never has a file
+
+        ports, hosted = ports_of(file, settings)
+        scheduler = cls(ports.store, **ports.of_schedulers(settings), **options)
+        scheduler._hosted = hosted if settings.check_types else None
         return scheduler
 
     @takes(Order)

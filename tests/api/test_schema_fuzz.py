@@ -22,7 +22,6 @@ from duetime.api.context import ApiContext, Health
 from duetime.api.document_route import FILE
 from duetime.embedded.cloud import MemoryCloud
 from duetime.jobs.trusted_reading import KnownPauses
-from duetime.local.functions import InvocationOutcome
 from duetime.local.gateway import proxy_event, response_of
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Ending, Status
@@ -156,7 +155,7 @@ class Deployment:
     def __call__(self, environ, start_response):
         """Serve one request as API Gateway would have it served."""
         event = proxy_event(Request(environ), now_ms=0)
-        return response_of(InvocationOutcome(self._handler(event, None)))(environ, start_response)
+        return response_of(self._handler(event, None))(environ, start_response)
 
 
 def improved(case, known, data):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from duetime.jobs.register import Registration
-from duetime.local import LocalCloud
 from duetime.model.job import Job
 from tests.console.browser import Reader, flaws, scrolls_sideways
 from tests.console.shop import Parcel
+from tests.emulated import LocalCloud
 
 SOON = 30_000
 """Milliseconds, for what the cloud must do first."""

@@ -9,11 +9,11 @@ from playwright.sync_api import expect
 from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.jobs.register import Registration
-from duetime.local import LocalCloud, LocalOptions
-from duetime.local.notifications import everything_to
 from duetime.model.notification import Digest, NotificationKind
 from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
 from tests.console.shop import Parcel, app
+from tests.emulated import LocalCloud, LocalOptions
+from tests.emulated.notifications import everything_to
 from tests.local.conftest import eventually
 
 FAILED, DEAD = "An action failed", "A new dead letter"

@@ -9,10 +9,10 @@ from playwright.sync_api import expect
 from duetime import App, Run, daily
 from duetime.aws.keyed_items import DynamoItems
 from duetime.clock import SystemClock
-from duetime.local import LocalCloud, LocalOptions
 from duetime.model.recount import BOOKMARK, REPORT, Finding, RecountProblem, RecountReport
 from duetime.ports.wakeups import Bookmarks
 from tests.console.browser import flaws, scrolls_sideways
+from tests.emulated import LocalCloud, LocalOptions
 
 app = App()
 ONE_SHOT = "0199c1d2-0000-7000-8000-000000000003"

@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import expect
 
 from duetime import Order, Status
-from duetime.local import LocalCloud, LocalOptions
 from duetime.settings import Settings
 from tests.console.browser import signed_in
 from tests.console.shop import Parcel, app
+from tests.emulated import LocalCloud, LocalOptions
 
 AT_LAST = 600_000
 """Milliseconds: the local cloud's tables are Python lists, and machines are busy."""

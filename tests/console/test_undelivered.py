@@ -10,13 +10,13 @@ from duetime.aws import undelivered_ports
 from duetime.aws.messages import to_json
 from duetime.clock import SystemClock
 from duetime.errors import NotFound
-from duetime.local import LocalCloud, LocalOptions
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import UndeliveredKind, undelivered_id
 from duetime.wakeups.due_messages import message_of
 from duetime_contract.undelivered import given_up
 from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
 from tests.console.shop import Parcel, app
+from tests.emulated import LocalCloud, LocalOptions
 from tests.local.conftest import eventually, give_up
 
 WORDS = {

@@ -14,8 +14,6 @@ from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.keys import row_key
 from duetime.aws.store import DynamoStore
 from duetime.aws.tables import ACTIONS, JOBS, actions_shape, create_table_request
-from duetime.local.call_lock import CallLock
-from duetime.local.fast_path.requests import FastPath, activate
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef
@@ -29,6 +27,8 @@ from duetime.sqlite.store import SqliteJobStore, SqliteStore
 from tests import dynamodb_local
 from tests.contract import expressions
 from tests.contract.expressions import NotedClient, note_call
+from tests.emulated.call_lock import CallLock
+from tests.emulated.fast_path.requests import FastPath, activate
 
 MOTO, LOCAL = "moto", pytest.param("dynamodb-local", marks=pytest.mark.dynamodb_local)
 EMULATED, SQLITE = "emulated", "sqlite"

@@ -14,14 +14,14 @@ from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError
 
-from duetime.expressions.conditions import condition_of
-from duetime.expressions.key_conditions import key_range_of
-from duetime.expressions.reader import projected_names
-from duetime.expressions.updates import update_of
-from duetime.expressions.values import NotCovered
 from duetime.sqlite.database import Database
 from tests.contract.emulated_tables import SCHEMA, TABLE, ItemKey, Keys, Span, Table
 from tests.contract.emulated_values import Attribute, read_all, wire_all
+from tests.emulated.expressions.conditions import condition_of
+from tests.emulated.expressions.key_conditions import key_range_of
+from tests.emulated.expressions.reader import projected_names
+from tests.emulated.expressions.updates import update_of
+from tests.emulated.expressions.values import NotCovered
 
 T = TypeVar("T")
 

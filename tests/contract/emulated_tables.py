@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from duetime.expressions.key_conditions import Bound
 from duetime.sqlite.database import from_text, to_text
+from tests.emulated.expressions.key_conditions import Bound
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS tables (name TEXT PRIMARY KEY, indexes TEXT NOT NULL) WITHOUT ROWID;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from duetime.expressions.values import NotCovered
+from tests.emulated.expressions.values import NotCovered
 
 Wire = Mapping[str, Any]
 """A value as in requests and responses: ``{"S": "pending"}``."""
@@ -15,7 +15,7 @@ _SETS = frozenset({"SS", "NS", "BS"})
 
 
 class Attribute:
-    """A value that an expression reads; see `duetime.expressions.values.Value`."""
+    """A value that an expression reads; see `tests.emulated.expressions.values.Value`."""
 
     __slots__ = ("type", "value")
 

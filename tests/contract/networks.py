@@ -6,7 +6,7 @@ from typing import Any
 
 from botocore.exceptions import ReadTimeoutError
 
-from duetime.local.fast_path.requests import activate
+from tests.emulated.fast_path.requests import activate
 
 
 class LosesAnAnswer:

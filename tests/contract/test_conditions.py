@@ -23,8 +23,6 @@ from duetime.aws.tenant_items import forget_in_job
 from duetime.aws.transactions import update, write
 from duetime.clock import SystemClock
 from duetime.ids import batch_id, new_action_id
-from duetime.local.call_lock import CallLock
-from duetime.local.event_sources import ExpiryPoller
 from duetime.memory.store import MemoryStore
 from duetime.model import transition
 from duetime.model.action import SkipReason, Status
@@ -60,6 +58,8 @@ from duetime_contract.specimens import (
     terms,
 )
 from tests.contract.changes_of_rows import update_of
+from tests.emulated.call_lock import CallLock
+from tests.emulated.event_sources import ExpiryPoller
 from tests.stored_jobs import to_state
 
 STORE = MemoryStore()

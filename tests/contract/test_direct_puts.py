@@ -18,13 +18,13 @@ from duetime.aws.direct_puts import direct_puts
 from duetime.aws.keys import row_key
 from duetime.aws.store import DynamoStore
 from duetime.errors import BackendMisconfigured
-from duetime.local.call_lock import CallLock
-from duetime.local.fast_path.requests import FastPath, activate
 from duetime.model.action import Status
 from duetime.settings import DUE_SHARDS
 from duetime_contract.scheduling import LARGE, PayloadContract, SchedulingContract
 from duetime_contract.specimens import claim, end, fresh
 from tests.dynamodb_local import CREDENTIALS
+from tests.emulated.call_lock import CallLock
+from tests.emulated.fast_path.requests import FastPath, activate
 
 TWICE = Config(retries={"mode": "standard", "total_max_attempts": 2}, connect_timeout=2)
 

@@ -9,10 +9,10 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from duetime.aws.tables import ACTIONS, create_table_request
-from duetime.local.call_lock import CallLock
-from duetime.local.fast_path.dynamodb import form_of
-from duetime.local.fast_path.requests import FastPath, activate
-from duetime.local.stream_poller import StreamShard
+from tests.emulated.call_lock import CallLock
+from tests.emulated.fast_path.dynamodb import form_of
+from tests.emulated.fast_path.requests import FastPath, activate
+from tests.emulated.stream_poller import StreamShard
 
 TABLE, IMAGES = "duetime-actions", ("Keys", "NewImage", "OldImage")
 NUMBERS, TEXTS = ["0", "1", "2", "-3", "10", "1.5"], ["", "a", "ab", "b", "é"]

@@ -8,7 +8,6 @@ import pytest
 
 from duetime.aws.keyed_items import DynamoItems
 from duetime.clock import SystemClock
-from duetime.local.moto_patches import repeated_transactions
 from duetime.memory.keyed_items import MemoryItems
 from duetime.model.usage import day_name
 from duetime.ports import usage
@@ -17,6 +16,7 @@ from duetime_contract import UsageCountsContract
 from duetime_contract.specimens import ACME, GLOBEX, NOON
 from tests.contract.conftest import LOCAL, MOTO
 from tests.contract.networks import repeating
+from tests.emulated.moto_patches import repeated_transactions
 
 
 class TestMemoryUsageCounts(UsageCountsContract):

@@ -14,7 +14,6 @@ from duetime.aws.queues import SqsQueues
 from duetime.aws.timers import EventBridgeTimers
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.ids import TenantId, new_action_id
-from duetime.local import moto_patches
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
 from duetime.model.action import ActionRef
 from duetime.ports.wakeups import Delivery, Send
@@ -23,6 +22,7 @@ from duetime.testing import TurnedClock
 from duetime_contract import DueQueuesContract, TimersContract
 from duetime_contract.specimens import HOUR, NOON
 from duetime_contract.wakes import message
+from tests.emulated import moto_patches
 
 ACCOUNT = "123456789012"
 

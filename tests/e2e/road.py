@@ -27,15 +27,15 @@ from duetime.aws.deployed import DeployedTables
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.clock import SystemClock
 from duetime.lambdas import arm, dispatch, passes, work
-from duetime.local.call_lock import CallLock
-from duetime.local.functions import LocalFunction, LocalFunctions
-from duetime.local.poller import Poller
-from duetime.local.queue_messages import SqsMessages
-from duetime.local.queue_poller import QueuePoller, QueueSource
-from duetime.local.stream_poller import BATCH, StreamDelivery, in_lambda_form
 from duetime.model.event_pattern import matches
 from duetime.rehearsal.emulator import ACCOUNT, REGION
 from duetime.settings import Settings
+from tests.emulated.call_lock import CallLock
+from tests.emulated.functions import LocalFunction, LocalFunctions
+from tests.emulated.poller import Poller
+from tests.emulated.queue_messages import SqsMessages
+from tests.emulated.queue_poller import QueuePoller, QueueSource
+from tests.emulated.stream_poller import BATCH, StreamDelivery, in_lambda_form
 
 AT_ONCE, DOUBLES = 24, 0.05
 """How many messages are worked at once, and the chance that one is delivered twice."""

@@ -17,7 +17,6 @@ from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT
 from duetime.lambdas.publish import action_filters
-from duetime.local.stream_poller import in_lambda_form
 from duetime.model.event_pattern import matches
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import Preferences
@@ -26,6 +25,7 @@ from tests.e2e import subscribers
 from tests.e2e.deployment import BURST, PREFIX, SENDER
 from tests.e2e.handlers.errands import Deliver, LoseParcel
 from tests.e2e.subscribers import mails_to
+from tests.emulated.stream_poller import in_lambda_form
 
 pytestmark = pytest.mark.e2e
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from botocore.exceptions import ReadTimeoutError
 
-from duetime.local.fast_path.requests import activate
+from tests.emulated.fast_path.requests import activate
 
 
 @contextmanager

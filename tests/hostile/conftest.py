@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from duetime import App, Payload, RetryPolicy, Run, daily, on_event
 from duetime.cdk import Duetime
 from duetime.cdk.grant import grant_manage_jobs
-from duetime.local import LocalCloud, LocalOptions
+from tests.emulated import LocalCloud, LocalOptions
+from tests.emulated.conftest import SHORT, eventually
 from tests.hostile.bound_role import BoundRole, statements_of
 from tests.hostile.forgeries import forgeries
-from tests.local.conftest import SHORT, eventually
 
 BOUNDED = settings(
     max_examples=200, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)

@@ -18,8 +18,8 @@ from duetime.aws.items import from_item, to_item
 from duetime.aws.keys import is_row, ref_of
 from duetime.errors import UnreadableRow
 from duetime.ids import is_action_id, new_action_id
+from tests.emulated.conftest import eventually, rest
 from tests.hostile.conftest import EVENT_JOB, NIGHTLY, Failing, Note
-from tests.local.conftest import eventually, rest
 
 WRITABLE = re.compile(r"acme#(.|payload#.|key#.|debounce#.|batches)")
 VOLATILE = re.compile(r"system#(bookmark|undelivered|inbox|notified.*|duetime-.*)|.*#counts")

@@ -14,7 +14,7 @@ import boto3
 from botocore.exceptions import ClientError
 from moto.dynamodb.models import dynamodb_backends
 
-from duetime.local.addresses import ACCOUNT
+from tests.emulated.addresses import ACCOUNT
 from tests.infra.calls import Call, allows, calls_of
 from tests.infra.synthesis import Synthesised, listed, named
 from tests.quick_moto import REGION

@@ -12,8 +12,8 @@ from duetime.cdk.environment import check_environment
 from duetime.cli import main
 from duetime.environment import CommandLine, ConsoleEnvironment
 from duetime.errors import SettingsError
-from duetime.local import LocalCloud
 from duetime.settings import Made, Settings, check_variables
+from tests.emulated import LocalCloud
 from tests.infra.synthesis import PLAIN, stack
 
 PROBLEM = "DUETIME_ACTIONS_TABEL is not a variable of duetime; did you mean DUETIME_ACTIONS_TABLE?"

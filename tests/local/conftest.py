@@ -1,4 +1,3 @@
-import json
 import threading
 from datetime import timedelta
 
@@ -6,10 +5,8 @@ import pytest
 
 from duetime import App, Payload, Run
 from duetime.local import LocalCloud, LocalOptions
-from duetime.local.addresses import queue_arn
 from duetime.settings import Settings
 from duetime.testing import WorkerDied
-from tests.quick_moto import quick_local_clouds
 
 PATIENCE = 120.0
 """Seconds. Events take one or two; a busy machine may need more."""
@@ -69,21 +66,12 @@ class Notes:
 
 
 SHORT = Settings(
-    near_limit=timedelta(seconds=2),
-    wake_early=timedelta(seconds=1),
     lease=timedelta(seconds=2),
     heartbeat=timedelta(seconds=0.5),
     cancel_poll=timedelta(seconds=0.2),
     clock_skew=timedelta(0),
     grace=timedelta(seconds=1),
 )
-
-
-@pytest.fixture(autouse=True)
-def quick_clouds():
-    """Start the local clouds of these tests with what the first one of the process has learnt."""
-    with quick_local_clouds():
-        yield
 
 
 @pytest.fixture
@@ -119,23 +107,6 @@ def settled(cloud, action):
         return found if found.status.is_final else None
 
     return eventually(final, f"the end of {action.id}")
-
-
-def give_up(cloud, body):
-    """Make a message the dead letter of a due queue, which is not polled."""
-    sqs, policy = cloud.client("sqs"), {"deadLetterTargetArn": queue_arn("duetime-failures")}
-    spare = {"RedrivePolicy": json.dumps(policy | {"maxReceiveCount": 1}), "VisibilityTimeout": "0"}
-    url = sqs.create_queue(QueueName="duetime-due-spare", Attributes=spare)["QueueUrl"]
-    sqs.send_message(QueueUrl=url, MessageBody=body)
-    eventually(lambda: not sqs.receive_message(QueueUrl=url).get("Messages"), "the last receive")
-
-
-def schedules_in(cloud):
-    group = cloud.settings.made.schedule_group
-    return [
-        schedule["Name"]
-        for schedule in cloud.client("scheduler").list_schedules(GroupName=group)["Schedules"]
-    ]
 
 
 def rest(seconds):

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from duetime.clock import SystemClock
-from duetime.local import LocalCloud, LocalOptions, SchedulerQuirks
+from duetime.local import LocalCloud, LocalOptions
 from duetime.local.welcome import job_lines, upcoming_runs
 from duetime.model.action import Status
 from tests.local.conftest import SHORT, eventually, rest

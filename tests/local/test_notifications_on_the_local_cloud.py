@@ -11,7 +11,7 @@ from duetime import App, Fatal, Payload, Run
 from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.errors import InvalidArgument, SettingsError
-from duetime.local import LocalCloud, LocalOptions, SchedulerQuirks
+from duetime.local import LocalCloud, LocalOptions
 from duetime.local.notifications import SENDER
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import Preferences

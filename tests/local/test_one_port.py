@@ -13,11 +13,11 @@ from werkzeug.wrappers import Request, Response
 
 from duetime.console import ConsoleConfig, Site
 from duetime.local.cloud import LocalCloud
-from duetime.local.functions import InvocationOutcome
 from duetime.local.gateway import LARGEST_BODY, LocalGateway, proxy_event, response_of
 from duetime.local.options import LocalOptions
 from duetime.local.wsgi_app import EXPORTS, JSON, START, WsgiApp
 from duetime.settings import Settings
+from tests.emulated.functions import InvocationOutcome
 from tests.local.conftest import Note, settled
 
 

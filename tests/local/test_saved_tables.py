@@ -12,17 +12,17 @@ from types import SimpleNamespace
 
 import boto3
 import pytest
+from duetime.local.resume import FoundActions
+from duetime.local.saved_tables import SavedTables, saved_tables
 
 from duetime.clock import SystemClock
 from duetime.errors import BackendMisconfigured, OperationFailed
 from duetime.local import LocalCloud
 from duetime.local.addresses import REGION
-from duetime.local.call_lock import CallLock
-from duetime.local.emulator import Emulator
-from duetime.local.resume import FoundActions
-from duetime.local.saved_tables import SavedTables, saved_tables
 from duetime.local.welcome import SavedData
 from duetime.model.action import Status
+from tests.emulated.call_lock import CallLock
+from tests.emulated.emulator import Emulator
 from tests.local.conftest import eventually, rest
 from tests.local.ledger import TABLE, ledger, options
 

@@ -11,7 +11,6 @@ import pytest
 from duetime import App
 from duetime.cli import main
 from duetime.clock import SystemClock
-from duetime.local import LocalCloud, LocalOptions
 from duetime.targets import (
     EventBridgeEvent,
     LambdaInvocation,
@@ -21,6 +20,7 @@ from duetime.targets import (
     WebhookHost,
     with_targets,
 )
+from tests.emulated import LocalCloud, LocalOptions
 
 ARN = "arn:aws:{}:us-east-1:123456789012:{}"
 NOW = timedelta(0)

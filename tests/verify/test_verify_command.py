@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from duetime.cli import main
-from duetime.local import LocalCloud, LocalOptions
 from duetime.settings import Settings
+from tests.emulated import LocalCloud, LocalOptions
 from tests.verify.conftest import app
 
 SHORT = Settings(

@@ -21,8 +21,9 @@ from duetime.clock import Clock, SystemClock
 from duetime.errors import OtherFormat
 from duetime.model.deployed_shards import Hosted
 from duetime.ports.at_once import AtOnce, in_threads, one_by_one
+from duetime.ports.backends import KeyedPorts
 from duetime.ports.regions import ActiveRegions, NoRegions
-from duetime.ports.wakeups import FAILURES, Bookmarks, Timers
+from duetime.ports.wakeups import FAILURES, Timers
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
@@ -35,14 +36,10 @@ if TYPE_CHECKING:
     from duetime.aws.keyed_items import DynamoItems
     from duetime.aws.run_logs import CloudWatchRunLogs
     from duetime.aws.streams import DynamoStream
-    from duetime.ports.access import AuditTrail, Grants
     from duetime.ports.jobs import JobPorts
-    from duetime.ports.notifications import Inbox, NotificationPorts, PreferencesStore
-    from duetime.ports.rate_limits import SetLimits
-    from duetime.ports.run_counts import RunCounts
+    from duetime.ports.notifications import NotificationPorts
     from duetime.ports.undelivered import UndeliveredPorts
     from duetime.ports.usage import UsageCounts
-    from duetime.ports.work_pauses import WorkPauses
 
 
 def action_store(settings: Settings, client: Any = None, at_once: AtOnce | None = None) -> DynamoStore:
@@ -119,7 +116,7 @@ def undelivered_ports(settings: Settings, client: Any = None, sqs: Any = None) -
     return UndeliveredPorts(UndeliveredStore(items), SqsBodies(sqs or clients.sqs(), settings))
 
 
-class AwsBackends:
+class AwsBackends(KeyedPorts):
     """The members of `duetime.ports.backends.Backends`, and the back ends of the other steps.
 
     Each is created at its first use, and shares the client of its service.
@@ -148,16 +145,6 @@ class AwsBackends:
     @lazy_property
     def jobs(self) -> DynamoJobStore:
         return job_store(self.settings, self._dynamodb)
-
-    @lazy_property
-    def run_counts(self) -> RunCounts:
-        from duetime.ports.run_counts import RunCounts  # noqa: PLC0415 - two functions use them
-
-        return RunCounts(self._items)
-
-    @lazy_property
-    def usage_counts(self) -> UsageCounts:
-        return usage_counts(self.settings, self._dynamodb)
 
     @property
     def job_ports(self) -> JobPorts:
@@ -198,18 +185,6 @@ class AwsBackends:
         return DynamoRoutes(self._dynamodb, self.settings.made.jobs_table, clock=self.clock)
 
     @lazy_property
-    def pauses(self) -> WorkPauses:
-        from duetime.ports.work_pauses import WorkPauses  # noqa: PLC0415 - a caller that only schedules has none
-
-        return WorkPauses(self._items)
-
-    @lazy_property
-    def limits(self) -> SetLimits:
-        from duetime.ports.rate_limits import SetLimits  # noqa: PLC0415 - as above
-
-        return SetLimits(self._items)
-
-    @lazy_property
     def regions(self) -> ActiveRegions:
         table = self.settings.regions_table
         if not table:
@@ -220,26 +195,10 @@ class AwsBackends:
         return ActiveRegions(DynamoItems(client, name_of(table)), self._dynamodb.meta.region_name)
 
     @lazy_property
-    def bookmarks(self) -> Bookmarks:
-        return Bookmarks(self._items)
-
-    @lazy_property
     def run_logs(self) -> CloudWatchRunLogs:
         from duetime.aws.run_logs import CloudWatchRunLogs  # noqa: PLC0415 - the API alone needs it
 
         return CloudWatchRunLogs(self.settings.prefix)
-
-    @lazy_property
-    def grants(self) -> Grants:
-        from duetime.ports.access import Grants  # noqa: PLC0415 - the API alone needs it
-
-        return Grants(self._items, self.clock)
-
-    @lazy_property
-    def audit_trail(self) -> AuditTrail:
-        from duetime.ports.access import AuditTrail  # noqa: PLC0415 - as above
-
-        return AuditTrail(self._items)
 
     @lazy_property
     def undelivered(self) -> UndeliveredPorts:
@@ -250,18 +209,6 @@ class AwsBackends:
         return SqsBodies(clients.sqs(clients.BRIEF), self.settings).waiting(FAILURES)
 
     @lazy_property
-    def preferences(self) -> PreferencesStore:
-        from duetime.ports.notifications import PreferencesStore  # noqa: PLC0415 - few functions need it
-
-        return PreferencesStore(self._items)
-
-    @lazy_property
-    def inbox(self) -> Inbox:
-        from duetime.ports.notifications import Inbox  # noqa: PLC0415 - as above
-
-        return Inbox(self._items)
-
-    @lazy_property
     def notifications(self) -> NotificationPorts:
         """The interfaces of notifications, with mails and a topic if the settings name them."""
         from duetime.aws.deliveries import (  # noqa: PLC0415 - one function needs it
@@ -269,7 +216,6 @@ class AwsBackends:
             SnsTopic,
             SqsDigestTimer,
         )
-        from duetime.ports.deliveries import Deliveries, Windows  # noqa: PLC0415 - as above
         from duetime.ports.notifications import NotificationPorts  # noqa: PLC0415 - as above
 
         settings, sqs = self.settings, clients.sqs()
@@ -277,15 +223,15 @@ class AwsBackends:
         return NotificationPorts(
             preferences=self.preferences,
             inbox=self.inbox,
-            deliveries=Deliveries(self._items),
-            windows=Windows(self._items),
+            deliveries=self.deliveries,
+            windows=self.windows,
             timer=SqsDigestTimer(sqs, settings.made.notification_queue),
             mailer=SesMailer(clients.ses(), mail_from) if mail_from else None,
             topic=SnsTopic(clients.sns(), topic_arn) if topic_arn else None,
         )
 
     @lazy_property
-    def _items(self) -> DynamoItems:
+    def items(self) -> DynamoItems:
         from duetime.aws.keyed_items import DynamoItems  # noqa: PLC0415 - a caller that only schedules has none
 
         return DynamoItems(self._dynamodb, self.settings.made.jobs_table)

@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from importlib import util
 from pathlib import Path
 from types import FrameType
@@ -29,13 +28,12 @@ if TYPE_CHECKING:  # its imports take seconds, and need moto
 
 # The probability of a second delivery with ``--unreliable``.
 _DOUBLES = 0.3
-_A_MINUTE = timedelta(minutes=1)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the local cloud until a signal stops it."""
-    if util.find_spec("moto") is None:
-        raise OperationFailed("the local cloud needs moto: pip install 'duetime[local]'")
+    if util.find_spec("werkzeug") is None:
+        raise OperationFailed("the local cloud needs an extra: pip install 'duetime[local]'")
     print(f"starting a local cloud for {arguments.app}", flush=True)  # the imports take seconds
     options = _options(arguments)
     app = _with_targets(app_at(arguments.app), arguments.target)
@@ -68,7 +66,9 @@ def _serve(app: App, options: LocalOptions, stop: threading.Event, *, verbose: b
             _program(),
             jobs=jobs,
             has_console=cloud.has_console,
-            data=SavedData(options.data, cloud.found) if options.data and cloud.found else None,
+            data=SavedData(options.data, cloud.found, SystemClock().now())
+            if options.data and cloud.found
+            else None,
         )
         print(text, end="\n\n", flush=True)
         stop.wait()
@@ -86,18 +86,15 @@ def _program() -> str:
 
 
 def _options(arguments: argparse.Namespace) -> LocalOptions:
-    from duetime.local import LocalOptions, SchedulerQuirks  # noqa: PLC0415 - as above
+    from duetime.local import LocalOptions  # noqa: PLC0415 - as above
 
-    doubles = _DOUBLES if arguments.unreliable else 0.0
-    lateness = _A_MINUTE if arguments.unreliable else timedelta(0)
     setup = None if arguments.setup is None else setup_at(arguments.setup)
     try:
         return LocalOptions(
             settings=_settings(arguments),
             port=arguments.port,
             concurrency=arguments.concurrency,
-            timers=SchedulerQuirks(lateness=lateness, doubles=doubles),
-            message_doubles=doubles,
+            message_doubles=_DOUBLES if arguments.unreliable else 0.0,
             mail_to=arguments.mail_to or "",
             setup=setup,
             data=arguments.data,

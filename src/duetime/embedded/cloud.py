@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from duetime.actions.usage_quotas import UsageQuotas
 from duetime.clock import Clock
@@ -36,17 +36,17 @@ from duetime.memory.wakes import MemoryQueues, MemoryTimers
 from duetime.model.batch import BatchRef
 from duetime.model.change import Change
 from duetime.model.priority import high_queue_of
+from duetime.model.quota import has_quotas
 from duetime.ports.actions import ActionStore
+from duetime.ports.backends import KeyedPorts
 from duetime.ports.jobs import JobPorts, JobStore
-from duetime.ports.keyed_items import Fields, Kind
+from duetime.ports.keyed_items import Fields, Items, Kind
 from duetime.ports.meter import UNMETERED, Meter
-from duetime.ports.rate_limits import SetLimits
 from duetime.ports.regions import ActiveRegions, NoRegions
-from duetime.ports.run_counts import RunCounts
+from duetime.ports.run_logs import RunLogs
 from duetime.ports.undelivered import UndeliveredPorts, UndeliveredStore
-from duetime.ports.usage import UsageCounts
 from duetime.ports.wakeups import Delivery
-from duetime.ports.work_pauses import PAUSE, WorkPauses, pause_change
+from duetime.ports.work_pauses import PAUSE, pause_change
 from duetime.settings import Settings
 from duetime.telemetry.transition_log import TransitionLog, transition_of
 from duetime.wakeups import system_jobs
@@ -69,16 +69,36 @@ log = logging.getLogger(__name__)
 _PASS_LIMIT = timedelta(seconds=50)
 
 
+class CloudPorts(KeyedPorts):
+    """The back ends of a cloud for those who call it: schedulers, and the API."""
+
+    run_logs: RunLogs
+    waiting_failures: Callable[[], int] | None = None
+
+    def __init__(self, items: Items, store: ActionStore, jobs: JobStore, clock: Clock) -> None:
+        self._items, self.store, self.jobs, self.clock = items, store, jobs, clock
+        self.bookmarks, self.routes = MemoryBookmarks(), MemoryRoutes()
+        self.job_ports = JobPorts(self.jobs, self.routes, MemoryJobWakes.precision)
+        self.undelivered = UndeliveredPorts(UndeliveredStore(items), MemoryBodies())
+
+    @property
+    def items(self) -> Items:
+        """See `KeyedPorts`."""
+        return self._items
+
+    def of_schedulers(self, settings: Settings) -> dict[str, Any]:
+        """Return the back ends that `duetime.Scheduler` takes, by their names."""
+        quotas = UsageQuotas(self.usage_counts, self.clock, settings) if has_quotas(settings) else None
+        given = {"clock": self.clock, "settings": settings, "jobs": self.job_ports}
+        return {**given, "undelivered": self.undelivered, "quotas": quotas}
+
+
 class InProcessCloud(ABC):
     """Queues and timers in memory, and the steps over them and over the tables that a subclass opens."""
 
     store: ActionStore
     job_store: JobStore
-    pauses: WorkPauses
-    limits: SetLimits
-    run_counts: RunCounts
-    usage_counts: UsageCounts
-    undelivered_ports: UndeliveredPorts
+    items: Items
 
     _in_phase = False
     """A sleep would hold up all steps of the process."""
@@ -118,7 +138,13 @@ class InProcessCloud(ABC):
         self._queue_of: dict[str, str] = {}
         self._wake = wake
         self.open_tables(settings)
-        self.bookmarks, self.routes = MemoryBookmarks(), MemoryRoutes()
+        self.ports = ports = CloudPorts(self.items, self.store, self.job_store, clock)
+        self.job_ports, self.undelivered_ports = ports.job_ports, ports.undelivered
+        self.pauses, self.limits, self.bookmarks, self.routes = (
+            *(ports.pauses, ports.limits),
+            *(ports.bookmarks, ports.routes),
+        )
+        self.run_counts, self.usage_counts = ports.run_counts, ports.usage_counts
         self.queues = MemoryQueues(clock, settings.made.queue_visibility, on_send=wake)
         self.timers = MemoryTimers()
         self.job_wakes = MemoryJobWakes(clock)
@@ -145,11 +171,11 @@ class InProcessCloud(ABC):
         self._configure(settings)
         self.sweep_at = clock.now() + settings.sweep_rate
         self._catch_up_at = clock.now() + settings.catch_up_rate
-        self.deploy(app)
+        self.reconciled = self.deploy(app)
 
     @abstractmethod
     def open_tables(self, settings: Settings) -> None:
-        """Set the back ends of the tables. They call `_changed` and `_record_fact` with each change."""
+        """Set the stores and the items. They call `_changed` and `_record_fact` with each change."""
 
     @abstractmethod
     def use_due_shards(self, number: int) -> None:
@@ -162,11 +188,6 @@ class InProcessCloud(ABC):
     @abstractmethod
     def next_sweep_at(self) -> datetime | None:
         """Return the time of the first sweep that can find a row; earlier ones are left out."""
-
-    @property
-    def job_ports(self) -> JobPorts:
-        """The ports of a `Scheduler` for jobs."""
-        return JobPorts(self.job_store, self.routes, self.job_wakes.precision)
 
     def _configure(self, settings: Settings) -> None:
         """Use other settings, as the functions do after a deploy; names of tables and groups stay."""
@@ -433,6 +454,7 @@ class MemoryCloud(InProcessCloud):
 
     store: MemoryStore
     job_store: MemoryJobStore
+    items: MemoryItems
 
     def open_tables(self, settings: Settings) -> None:
         """See `InProcessCloud`, here and below."""
@@ -440,14 +462,7 @@ class MemoryCloud(InProcessCloud):
             due_shards=settings.due_shards, on_change=self._changed, on_batch=self._batch_written
         )
         self.job_store = MemoryJobStore(self.store, on_change=self._record_fact)
-        self.items = items = MemoryItems(self._item_written)
-        self.undelivered_ports = UndeliveredPorts(UndeliveredStore(items), MemoryBodies())
-        self.pauses = WorkPauses(items)
-        self.limits, self.run_counts, self.usage_counts = (
-            SetLimits(items),
-            RunCounts(items),
-            UsageCounts(items),
-        )
+        self.items = MemoryItems(self._item_written)
 
     def _item_written(self, kind: Kind, old: Fields | None, new: Fields | None) -> None:
         if kind is PAUSE and new is not None and (change := pause_change(old, new)):

@@ -9,22 +9,24 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
+from functools import partial
+from queue import SimpleQueue
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from duetime.clock import SystemClock
 from duetime.embedded.cloud import InProcessCloud, MemoryCloud
 from duetime.environment import instance_name
 from duetime.ids import tenant
-from duetime.model.quota import has_quotas
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings, check_variables
 
 if TYPE_CHECKING:
     from duetime.app import App
+    from duetime.jobs.reconcile import Reconciled
 
 log = logging.getLogger(__name__)
 
@@ -40,23 +42,22 @@ _RUNS_ON = 0.1
 
 @contextmanager
 def embedded(
-    app: App, *, tenant_id: str, actor: str, make: Callable[..., InProcessCloud] = MemoryCloud, **options: Any
+    app: App,
+    *,
+    tenant_id: str,
+    actor: str,
+    worker_batch: int,
+    make: Callable[..., InProcessCloud] = MemoryCloud,
+    **options: Any,
 ) -> Iterator[Scheduler]:
     """See `duetime.App.embedded`. `make` creates the cloud, with `options`."""
-    engine = Engine(app, make, tenants=tenant(tenant_id), **options)
+    settings = Settings(worker_batch=worker_batch, tenants=tenant(tenant_id))
+    engine = Engine(app, settings, make, **options)
     with failures_logged():
         engine.start()
         try:
-            yield Scheduler(
-                engine.cloud.store,
-                tenant_id=tenant_id,
-                actor=actor,
-                clock=engine.clock,
-                settings=engine.settings,
-                jobs=engine.cloud.job_ports,
-                undelivered=engine.cloud.undelivered_ports,
-                quotas=engine.cloud.usage_quotas if has_quotas(engine.settings) else None,
-            )
+            ports = engine.cloud.ports
+            yield Scheduler(ports.store, tenant_id=tenant_id, actor=actor, **ports.of_schedulers(settings))
         finally:
             engine.stop()
 
@@ -67,51 +68,60 @@ class Engine:
     def __init__(
         self,
         app: App,
+        settings: Settings,
         make: Callable[..., InProcessCloud] = MemoryCloud,
         *,
-        worker_batch: int = 1,
-        tenants: str = "",
+        concurrency: int = CONCURRENCY,
         **options: Any,
     ) -> None:
         check_variables()
-        self.clock, self.settings = SystemClock(), Settings(worker_batch=worker_batch, tenants=tenants)
+        self.clock, self._turning = SystemClock(), threading.Lock()
         self._woken = threading.Event()
         self._stopped = False
         self.cloud = make(
             app,
             **options,
             clock=self.clock,
-            settings=self.settings,
+            settings=settings,
             instance=instance_name(),
             wake=self._wake,
             events_wait=_EVENTS_WAIT,
         )
-        self._pool = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix="duetime-worker")
-        self._free = threading.Semaphore(CONCURRENCY)
+        self._pool, self._free = Threads("duetime-worker", concurrency), threading.Semaphore(concurrency)
         self._thread = threading.Thread(target=self._turn, name="duetime-embedded", daemon=True)
 
     def start(self) -> None:
         """Start the thread."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Start nothing more, and wait for what is running."""
+    def stop(self, longest: timedelta | None = None) -> int:
+        """Start nothing more, and wait for what is running; return how many run after the `longest` time."""
         self._stopped = True
         self._woken.set()
+        self._free.release()  # the thread may wait for it
         self._thread.join()
-        self._pool.shutdown(wait=True)
+        left = self._pool.stop(longest)
         self.cloud.close()
+        return left
+
+    def deploy(self, app: App, settings: Settings) -> Reconciled:
+        """Replace the app and the settings between two turns; see `InProcessCloud.deploy`."""
+        with self._turning:
+            reconciled = self.cloud.deploy(app, settings)
+        self._wake()
+        return reconciled
 
     def _turn(self) -> None:
         while not self._stopped:
             self._free.acquire()
             try:
-                delivery, rest = self.cloud.turn(), None
+                with self._turning:
+                    delivery, rest = self.cloud.turn(), None
             except Exception:  # no error ends the thread
                 log.exception("a turn failed, the next one begins soon")
                 delivery, rest = None, _AFTER_A_FAILURE
             if delivery is not None:
-                self._pool.submit(self._run, delivery)
+                self._pool.submit(partial(self._run, delivery))
                 continue
             self._free.release()
             self._woken.wait(rest or (self.cloud.next_at() - self.clock.now()).total_seconds())
@@ -135,8 +145,36 @@ class Engine:
     def _handle(self, delivery: Delivery) -> None:
         try:
             self.cloud.run(delivery, *self.cloud.companions(delivery))
-        except Exception:
+        except BaseException:  # as a process that dies, it takes no other run with it
             log.exception("delivery failed, it will come again")
+
+
+class Threads:
+    """Threads that carry out calls. They are daemons: a call without end delays no exit."""
+
+    def __init__(self, name: str, number: int) -> None:
+        self._calls = SimpleQueue[Callable[[], object] | None]()
+        self._threads = [Thread(target=self._work, name=name, daemon=True) for _ in range(number)]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, call: Callable[[], object]) -> None:
+        """Have the next free thread call a function, which raises nothing."""
+        self._calls.put(call)
+
+    def stop(self, longest: timedelta | None = None) -> int:
+        """Wait until all calls have ended, at most so long; return how many threads have not."""
+        for _ in self._threads:
+            self._calls.put(None)
+        clock = SystemClock()
+        end = None if longest is None else clock.elapsed() + longest.total_seconds()
+        for thread in self._threads:
+            thread.join(None if end is None else max(0.0, end - clock.elapsed()))
+        return sum(thread.is_alive() for thread in self._threads)
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            call()
 
 
 _LOGGERS = ("duetime.worker.run_handler", "duetime.telemetry.run_log")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from duetime.actions.usage_quotas import UsageQuotas
 from duetime.api.app import Handler, make_api, with_headers
 from duetime.api.context import Access, ApiContext, Health
@@ -14,11 +16,15 @@ from duetime.ports.notifications import InboxPorts
 from duetime.ports.run_logs import RunLogs
 from duetime.settings import Settings
 
+if TYPE_CHECKING:
+    from duetime.embedded.cloud import CloudPorts
+
 
 def make_handler(
     settings: Settings,
     app: App,
     *,
+    backends: AwsBackends | CloudPorts | None = None,
     runbook: str | None = None,
     run_logs: RunLogs | None = None,
     worker_concurrency: int = USUAL_CONCURRENCY,
@@ -28,11 +34,12 @@ def make_handler(
     Args:
         settings: the deployment's.
         app: its payload models limit what may be scheduled and registered; its handlers are not called.
+        backends: by default AWS'.
         runbook: the address of the operators' runbook; None if unset.
         run_logs: the logs of the workers; by default CloudWatch Logs.
         worker_concurrency: the calls that a worker handles at once.
     """
-    backends = AwsBackends(settings)
+    backends = backends or AwsBackends(settings)
     clock = backends.clock
     inboxes = InboxPorts(backends.preferences, backends.inbox)
     api = ApiContext(

@@ -1,4 +1,4 @@
-"""The local cloud: a complete deployment in one process, on moto, for development, tests and measurements.
+"""The local cloud: the embedded engine with the API, the console and an outbox on one port.
 
 It needs the extra ``duetime[local]``. Read `cloud` first: it shows how the parts are connected.
 """
@@ -7,6 +7,5 @@ from __future__ import annotations
 
 from duetime.local.cloud import LocalCloud
 from duetime.local.options import LocalOptions
-from duetime.local.schedule_poller import SchedulerQuirks
 
-__all__ = ["LocalCloud", "LocalOptions", "SchedulerQuirks"]
+__all__ = ["LocalCloud", "LocalOptions"]

@@ -1,80 +1,69 @@
-"""The local cloud: moto, the pollers that simulate AWS' event sources, the deployed handlers, and one port.
+"""The local cloud: the embedded engine, with the API, the console and an outbox on one port.
 
 ::
 
                    one port ─┬─ /api/v1 ── LocalGateway ── api ─┐
-                             ├─ signed requests ────────────────┤
+                             ├─ /: the console                  │
                              ├─ /outbox: what was sent          ▼
-                             ├─ /: the console
-    Scheduler.schedule ─────────────────────────────────── CallLock ── moto
-                                                                │
-      StreamPoller ── arm ─┬── near ── SQS ── QueuePoller ──────┼── work ── the app's handlers
-                           └── far ── SchedulePoller ───────────┴── dispatch
-      StreamPoller ── publish ── LocalEventBus ── SQS ── QueuePoller ── notify ── mails, topic messages
-      SchedulePoller, LocalEventBus ── wake-ups of jobs ── dispatch
-      SchedulePoller ── sweep each minute, catch-up every six hours
-      ExpiryPoller ── time to live
+    another process ─────────┼──────────────────────── one SQLite file ── Engine ── the app's handlers
+    events of other SDKs ────┴─ AwsRequests ── the bus ──────────────────────┘ └── LocalNotifications
 
-The handlers and back ends are those of a deployment, unchanged.
+The steps are those of a deployment; tables are in a file, which other processes open too, and messages and
+timers in memory. With a setup, the tables are on moto, beside those of the handlers.
 """
 
 from __future__ import annotations
 
 import gc
 import logging
+import tempfile
+import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from datetime import timedelta
-from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import boto3
-
-from duetime.actions.usage_quotas import UsageQuotas
 from duetime.api import PREFIX
 from duetime.api.authenticator import check_access
 from duetime.app import App
-from duetime.aws import action_store, job_ports, undelivered_ports, usage_counts
 from duetime.clock import SystemClock
 from duetime.console import ConsoleConfig, Site
-from duetime.errors import DeclarationError, SettingsError
+from duetime.embedded.embedded import Engine
+from duetime.environment import FILE
+from duetime.errors import DeclarationError, OperationFailed
 from duetime.jobs.reconcile import Reconciled
-from duetime.local.addresses import ResourceNames
-from duetime.local.call_lock import CallLock
-from duetime.local.emulator import Emulator
+from duetime.lambdas import api
+from duetime.local.addresses import ACCOUNT, REGION
+from duetime.local.aws_requests import AwsRequests
 from duetime.local.environment import Environment, for_another_process
-from duetime.local.event_sources import EventSources
-from duetime.local.functions import InvocationOutcome, LocalFunction, LocalFunctions, functions_of
 from duetime.local.gateway import LOCAL_TENANT, LocalGateway
 from duetime.local.metrics import Metrics
-from duetime.local.notifications import choose_everything
+from duetime.local.notifications import SENDER, choose_everything
 from duetime.local.options import LocalOptions
 from duetime.local.outbox import Outbox
 from duetime.local.outbox_pages import PATH as OUTBOX
 from duetime.local.outbox_pages import OutboxPages
-from duetime.local.outbox_tap import tap
-from duetime.local.resume import FoundActions, found_actions, resume
 from duetime.local.run_logs import LocalRunLogs
-from duetime.local.saved_tables import saved_tables
-from duetime.local.stack import Stack
+from duetime.local.steps import FileSteps, LocalSteps
 from duetime.local.welcome import exports, page, upcoming_runs
 from duetime.local.wsgi_app import EXPORTS, START, Server, WsgiApp
 from duetime.model.job import Job, Origin
-from duetime.model.priority import is_high_queue
-from duetime.model.quota import has_quotas
 from duetime.model.selection import LARGEST_PAGE
 from duetime.scheduler import Scheduler
-from duetime.settings import check_variables
+from duetime.settings import Settings, check_variables
+from duetime.sqlite.queries import Found
 
 _CONSOLE = ConsoleConfig(PREFIX.removeprefix("/"), links=(("Outbox", OUTBOX), ("This local cloud", START)))
 
 _COLLECT_AFTER = 2_000, 10, 1_000
 """The thresholds of Python's garbage collector, by generation."""
 
-_RESUME, _RESUMED_WITHIN = "resume", timedelta(minutes=5)
+_NAME = "duetime.db"
+_ONE = threading.Lock()
+"""Held by the local cloud of this process, whose environment it sets."""
 
 log = logging.getLogger(__name__)
 news = logging.getLogger("duetime.local.news")
@@ -84,9 +73,9 @@ news = logging.getLogger("duetime.local.news")
 class LocalCloud:
     """Runs an app in this process: ``with LocalCloud(app) as cloud: cloud.scheduler()…``.
 
-    A process runs one local cloud at a time; each starts empty, or with the tables in the folder
+    A process runs one local cloud at a time; each starts empty, or with the file in the folder
     `LocalOptions.data`: then ``cloud.found`` describes the actions that an earlier process left there.
-    ``cloud.metrics`` holds what its functions measure. ``cloud.outbox`` holds the events, mails and topic
+    ``cloud.metrics`` holds what its steps measure. ``cloud.outbox`` holds the events, mails and topic
     messages that they send.
 
     Args:
@@ -95,52 +84,85 @@ class LocalCloud:
 
     Raises:
         OperationFailed: at the start, if another program uses its port; or at the start, if this process
-            already runs a local cloud; or at the start, if another local cloud uses the folder; or at the
-            start, if the folder can be neither created nor used.
+            already runs a local cloud; or at the start, if the folder can be neither created nor used.
         SettingsError: the settings contradict each other.
     """
 
     def __init__(self, app: App, options: LocalOptions | None = None) -> None:
         self.app, self.options = app, options or LocalOptions()
         settings = self.options.settings
-        self.settings = replace(settings, metric_types=settings.metric_types or "*")
+        self.settings = replace(
+            settings,
+            metric_types=settings.metric_types or "*",
+            mail_from=settings.mail_from or SENDER,
+            topic_arn=settings.topic_arn or f"arn:aws:sns:{REGION}:{ACCOUNT}:{settings.prefix}notifications",
+        )
         self._clock = SystemClock()
-        self._names = ResourceNames(self.settings.prefix, app.worker)
-        self._functions = LocalFunctions(self._clock)
-        self.metrics, self.outbox, self._run_logs = Metrics(), Outbox(), LocalRunLogs()
-        self._site = Site(_CONSOLE)
-        self._environment = Environment()
-        self.found: FoundActions | None = None
+        self.metrics = Metrics(self.settings, lambda name: name in self.app.handlers)
+        self.outbox, self._run_logs = Outbox(), LocalRunLogs()
+        self._site, self._environment = Site(_CONSOLE), Environment()
+        self.found: Found | None = None
         self._undo = ExitStack()
 
     def start(self) -> None:
         """Start everything and return when it answers; a failed start is undone."""
         check_variables()
+        if not _ONE.acquire(blocking=False):
+            raise OperationFailed("a local cloud already runs in this process; stop it first")
         with ExitStack() as undo:
+            undo.callback(_ONE.release)
             self._server = Server(self.options.port)
             undo.callback(self._server.stop)
-            self._environment.use_dummy_credentials()
             undo.callback(self._environment.restore)
-            lock = CallLock()
-            if self.options.data is not None:
-                saved = undo.enter_context(saved_tables(self.options.data, lock))
-                self.found = found_actions(saved.items(self.settings.made.actions_table), self._clock)
-            emulator = Emulator(lock, self._clock)
-            emulator.start()
-            undo.callback(emulator.stop)
             undo.enter_context(self._run_logs)
-            undo.enter_context(tap(self.outbox, lambda: self.settings))
-            if self.options.setup is not None:
-                self.options.setup()
-            self._stack = Stack(self._names, self._clock, max_receives=self.options.max_receives)
-            self._deploy()
-            undo.callback(self._functions.deploy, {})
+            make, self._places = undo.enter_context(self._tables())
+            self._environment.use(self.settings)
+            engine = self._engine = Engine(
+                self.app,
+                self.settings,
+                make,
+                concurrency=self.options.concurrency,
+                message_doubles=self.options.message_doubles,
+                outbox=self.outbox,
+                linked=self._linked,
+                meter=self.metrics,
+            )
+            self._is_deployed(engine.cloud.reconciled)
+            ports = engine.cloud.ports
+            if isinstance(engine.cloud, FileSteps) and self.options.data is not None:
+                self.found = engine.cloud.store.found()
             if self.options.mail_to:
-                choose_everything(self.options.mail_to, self.settings, self._clock)
-            self._start_sources(lock, undo)
-            self._start_answering(emulator, undo)
+                choose_everything(self.options.mail_to, ports, self._clock)
+            engine.start()
+            undo.callback(self._stop_engine)
+            self._start_answering()
+            undo.callback(self._server.stop)  # before the engine is stopped
             self._collect_seldom(undo)
             self._undo = undo.pop_all()
+
+    @contextmanager
+    def _tables(self) -> Iterator[tuple[Callable[..., LocalSteps], Mapping[str, str]]]:
+        """Return what makes the steps, and the variables by which other processes find the tables."""
+        if self.options.setup is not None:
+            from duetime.local.moto import MotoSteps, moto_server  # noqa: PLC0415 - moto takes a second to load
+
+            with moto_server() as url:
+                places = {"AWS_ENDPOINT_URL": url, "AWS_ENDPOINT_URL_EVENTBRIDGE": self.url}
+                self._environment.use_dummy_credentials(places)
+                self.options.setup()
+                yield MotoSteps, places
+            return
+        with tempfile.TemporaryDirectory(prefix="duetime-") as temporary:
+            file = _file_in(self.options.data or Path(temporary))
+            places = {"AWS_ENDPOINT_URL": self.url, FILE: str(file)}
+            self._environment.use_dummy_credentials(places)
+            yield lambda app, **options: FileSteps(app, path=file, **options), places
+
+    def _linked(self) -> Settings:
+        """Return the settings, with which mails link to the console."""
+        return replace(
+            self.settings, console_url=self.settings.console_url or (self.url if self.has_console else "")
+        )
 
     def _collect_seldom(self, undo: ExitStack) -> None:
         """Spare the runs full collections: one over the modules or 10,000 rows delays them by 0.2 s."""
@@ -149,26 +171,29 @@ class LocalCloud:
         gc.freeze()
         undo.callback(gc.unfreeze)
 
-    def _start_sources(self, lock: CallLock, undo: ExitStack) -> None:
-        sources = EventSources(self.settings, self._names, self._functions, lock, self.options)
-        sources.start()
-        if self.found is not None:
-            sources.invoke(self._names.function(_RESUME))
+    def _stop_engine(self) -> None:
+        longest = self.options.stop_within
+        if left := self._engine.stop(longest):
+            log.warning("%d still running after %g s, left behind", left, longest.total_seconds())
 
-        def stop() -> None:
-            longest = self.options.stop_within
-            if left := sources.stop(longest):
-                log.warning("%d still running after %g s, left behind", left, longest.total_seconds())
-
-        undo.callback(stop)
-
-    def _start_answering(self, emulator: Emulator, undo: ExitStack) -> None:
+    def _start_answering(self) -> None:
         tenant = self.settings.only_tenant or LOCAL_TENANT
-        gateway = LocalGateway(self._functions, self._names.function("api"), self._clock, tenant=tenant)
-        outbox = OutboxPages(self.outbox, self.metrics)
+        self._make_api()
+        gateway = LocalGateway(lambda event: self._api(event, None), self._clock, tenant=tenant)
+        requests = AwsRequests(self._engine.cloud.event, self._clock)
         pages = {START: self._page, EXPORTS: lambda: exports(self.environment)}
-        self._server.start(WsgiApp(gateway, emulator, pages, outbox, self._site))
-        undo.callback(self._server.stop)  # before the sources are stopped
+        self._server.start(
+            WsgiApp(gateway, requests, pages, OutboxPages(self.outbox, self.metrics), self._site)
+        )
+
+    def _make_api(self) -> None:
+        self._api = api.make_handler(
+            self._engine.cloud.settings,
+            self.app,
+            backends=self._engine.cloud.ports,
+            run_logs=self._run_logs,
+            worker_concurrency=self.options.concurrency,
+        )
 
     def redeploy(self, *, app: App | None = None, **changes: Any) -> None:
         """Deploy again with changed settings, such as ``enabled=False``.
@@ -181,8 +206,7 @@ class LocalCloud:
 
         Raises:
             DeclarationError: the app is incomplete, or has another worker; this cloud has a single one.
-            SettingsError: the settings are invalid, or `events` differs; the streams' filters are fixed at
-                the start.
+            SettingsError: the settings are invalid.
         """
         if app is not None and app.worker != self.app.worker:
             raise DeclarationError(
@@ -190,54 +214,18 @@ class LocalCloud:
             )
         settings, app = replace(self.settings, **changes), app or self.app
         check_access(settings)
-        if settings.events != self.settings.events:
-            raise SettingsError(
-                [f"events is {settings.events!r}; this cloud was started with {self.settings.events!r}"]
-            )
-        needs_queue = app.manifest.deployed(high_priority=settings.high_priority).has_high_queue
-        if needs_queue and not any(map(is_high_queue, self.settings.made.queues)):
-            raise SettingsError(
-                ["a high priority needs a second queue, and this cloud was started without one; restart it"]
-            )
-        app.complete()  # before anything changes
+        reconciled = self._engine.deploy(app, settings)
         self.settings, self.app = settings, app
-        for line in self._deploy().changes:
+        self._environment.use(settings)
+        self._make_api()
+        self._is_deployed(reconciled)
+        for line in reconciled.changes:
             news.info(line)
 
-    def _deploy(self) -> Reconciled:
-        """Deploy tables and jobs, then functions: as on AWS, an old worker postpones new types."""
-        self.settings, reconciled = self._stack.deploy(self.app, self.settings)
-        self._environment.use(self.settings)
-        console = self.url if self.has_console else ""
-        functions = functions_of(
-            self.app,
-            self.settings,
-            self._names,
-            self.metrics.take,
-            console_url=console,
-            run_logs=self._run_logs,
-            concurrency=self.options.concurrency,
-        )
-        if self.found is not None:
-            resume = LocalFunction(partial(self._resume, self.found), _RESUMED_WITHIN)
-            functions = {**functions, self._names.function(_RESUME): resume}
-        self._functions.deploy(
-            {
-                arn: replace(
-                    function, handler=self.options.wrap_handler(arn.rpartition(":")[2], function.handler)
-                )
-                for arn, function in functions.items()
-            }
-        )
+    def _is_deployed(self, reconciled: Reconciled) -> None:
         if reconciled.changes:
             kinds = Counter(line.partition(" ")[0] for line in reconciled.changes)
             news.info("jobs: %s", ", ".join(f"{count} {kind}" for kind, count in kinds.items()))
-        return reconciled
-
-    def _resume(self, found: FoundActions, _event: Any, _context: Any) -> None:
-        """Wake what was found; apart from the start, because thousands take seconds."""
-        resume(found, self.settings, self._clock)
-        self.invoke("sweep")
 
     def stop(self) -> None:
         """Stop deliveries, and wait a while for running handlers. Data that is in no folder is discarded."""
@@ -256,21 +244,13 @@ class LocalCloud:
     @property
     def environment(self) -> dict[str, str]:
         """The environment variables with which another process uses this cloud, also by the command line."""
-        return for_another_process(self.url, self.settings)
+        return for_another_process(self.url, self._places, self.settings)
 
     def scheduler(self, *, tenant_id: str = "", actor: str = "local") -> Scheduler:
         """Return a scheduler on this cloud's tables, by default of the only tenant, or of ``acme``."""
-        quotas = UsageQuotas(usage_counts(self.settings), self._clock, self.settings)
-        return Scheduler(
-            action_store(self.settings),
-            tenant_id=tenant_id or self.settings.only_tenant or LOCAL_TENANT,
-            actor=actor,
-            clock=self._clock,
-            settings=self.settings,
-            jobs=job_ports(self.settings, self._clock),
-            undelivered=undelivered_ports(self.settings),
-            quotas=quotas if has_quotas(self.settings) else None,
-        )
+        ports = self._engine.cloud.ports
+        tenant_id = tenant_id or self.settings.only_tenant or LOCAL_TENANT
+        return Scheduler(ports.store, tenant_id=tenant_id, actor=actor, **ports.of_schedulers(self.settings))
 
     @property
     def jobs(self) -> Sequence[Job]:
@@ -278,13 +258,9 @@ class LocalCloud:
         listed = self.scheduler().jobs.list(limit=LARGEST_PAGE)
         return [job for job in listed if job.name in self.app.jobs and job.origin is Origin.CODE]
 
-    def invoke(self, function: str, event: Mapping[str, Any] | None = None) -> InvocationOutcome:
-        """Invoke a function now, such as ``sweep``."""
-        return self._functions.invoke(self._names.function(function), event or {})
-
-    def client(self, service: Any) -> Any:
-        """Return a boto3 client of this cloud."""
-        return boto3.client(service)
+    def put_event(self, event: Mapping[str, Any]) -> None:
+        """Put an event in EventBridge's form on the bus."""
+        self._engine.cloud.event(event)
 
     def _page(self) -> str:
         return page(
@@ -307,3 +283,13 @@ class LocalCloud:
         traceback: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+def _file_in(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OperationFailed(
+            f"the folder {folder} cannot be used: {error.strerror}; choose another"
+        ) from error
+    return folder / _NAME

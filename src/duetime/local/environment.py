@@ -13,7 +13,7 @@ from duetime.environment import PREFIX, variable_of
 from duetime.local.addresses import REGION
 from duetime.settings import VARIABLES, Settings
 
-_AWS: Mapping[str, str | None] = {
+AWS: Mapping[str, str | None] = {
     "AWS_ACCESS_KEY_ID": "local",
     "AWS_SECRET_ACCESS_KEY": "local",
     "AWS_DEFAULT_REGION": REGION,
@@ -36,10 +36,10 @@ _AWS: Mapping[str, str | None] = {
 }
 
 
-def for_another_process(url: str, settings: Settings) -> dict[str, str]:
+def for_another_process(url: str, places: Mapping[str, str], settings: Settings) -> dict[str, str]:
     """Return the variables with which the SDK, boto3 and the command line use the local cloud at `url`."""
-    aws = {name: value for name, value in _AWS.items() if value is not None}
-    return {**aws, "AWS_ENDPOINT_URL": url, PREFIX + "URL": url, **settings.to_env()}
+    aws = {name: value for name, value in AWS.items() if value is not None}
+    return {**aws, PREFIX + "URL": url, **places, **settings.to_env()}
 
 
 def wants_colour(stream: TextIO) -> bool:
@@ -53,9 +53,9 @@ class Environment:
     def __init__(self) -> None:
         self._before: dict[str, str | None] = {}
 
-    def use_dummy_credentials(self) -> None:
-        """Set dummy credentials, so that no boto3 client of this process uses the developer's own."""
-        self._put(_AWS)
+    def use_dummy_credentials(self, places: Mapping[str, str] | None = None) -> None:
+        """Set dummy credentials and given endpoints: no boto3 client of this process reaches AWS."""
+        self._put({**AWS, **(places or {})})
 
     def use(self, settings: Settings) -> None:
         """Set these settings, so that ``Scheduler.from_env`` in a handler finds them as in a Lambda."""

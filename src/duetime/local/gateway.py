@@ -8,7 +8,8 @@ the claims of the caller, not the headers.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -16,7 +17,8 @@ from werkzeug.wrappers import Request, Response
 
 from duetime.clock import Clock
 from duetime.local.addresses import ACCOUNT
-from duetime.local.functions import InvocationOutcome, LocalFunctions
+
+log = logging.getLogger(__name__)
 
 LARGEST_BODY = 6_000_000
 """Bytes that Lambda accepts in one synchronous invocation; API Gateway accepts 10 MB."""
@@ -30,12 +32,10 @@ USER, TENANT, GROUPS, ARN = "X-Duetime-User", "X-Duetime-Tenant", "X-Duetime-Gro
 
 
 class LocalGateway:
-    """Invokes the API's function with HTTP requests."""
+    """Calls the API's handler, which returns a response or raises, with HTTP requests."""
 
-    def __init__(
-        self, functions: LocalFunctions, function: str, clock: Clock, *, tenant: str = LOCAL_TENANT
-    ) -> None:
-        self._functions, self._function, self._clock, self._tenant = functions, function, clock, tenant
+    def __init__(self, handler: Callable[[Any], Any], clock: Clock, *, tenant: str = LOCAL_TENANT) -> None:
+        self._handler, self._clock, self._tenant = handler, clock, tenant
 
     def __call__(self, request: Request) -> Response:
         """Answer a request.
@@ -45,7 +45,11 @@ class LocalGateway:
         """
         request.max_content_length = LARGEST_BODY
         event = proxy_event(request, now_ms=int(self._clock.now().timestamp() * 1000), tenant=self._tenant)
-        return response_of(self._functions.invoke(self._function, event))
+        try:
+            return response_of(self._handler(event))
+        except Exception:
+            log.exception("the API failed")
+            return response_of(None)
 
 
 def proxy_event(request: Request, *, now_ms: int, tenant: str = LOCAL_TENANT) -> dict[str, Any]:
@@ -110,10 +114,9 @@ def _body(data: bytes) -> tuple[str | None, bool]:
         return base64.b64encode(data).decode(), True
 
 
-def response_of(outcome: InvocationOutcome) -> Response:
+def response_of(answer: Any) -> Response:
     """Convert the function's answer to HTTP; an invalid one becomes API Gateway's 502."""
-    answer = outcome.answer
-    if outcome.error is not None or not isinstance(answer, Mapping) or "statusCode" not in answer:
+    if not isinstance(answer, Mapping) or "statusCode" not in answer:
         return Response('{"message": "Internal server error"}', 502, content_type="application/json")
     body = answer.get("body") or ""
     data = base64.b64decode(body) if answer.get("isBase64Encoded") else body

@@ -1,14 +1,15 @@
-"""Adds up the metrics of the deployed functions, since the local cloud has no CloudWatch."""
+"""Adds up the metrics of the steps, since the local cloud has no CloudWatch."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from duetime.lambdas.metrics_buffer import BufferedMetric
+from duetime.lambdas.metrics_buffer import BufferedMetric, MetricsBuffer
 from duetime.model.metric import Metric
+from duetime.settings import Settings
 
 log = logging.getLogger("duetime.metrics")
 
@@ -31,15 +32,21 @@ class MetricSeries:
     count: int
 
 
-class Metrics:
-    """The current value of every metric."""
+class Metrics(MetricsBuffer):
+    """The current value of every metric.
 
-    def __init__(self) -> None:
+    Args:
+        settings: the deployment's.
+        knows: returns whether a type is published.
+    """
+
+    def __init__(self, settings: Settings, knows: Callable[[str], bool]) -> None:
+        super().__init__(settings, knows, self.take)
         self._series: dict[_SeriesKey, MetricSeries] = {}
         self._turn = threading.Lock()
 
     def take(self, gathered: Sequence[BufferedMetric]) -> None:
-        """Add the measurements of an invocation."""
+        """Add measurements."""
         with self._turn:
             for buffered in gathered:
                 for metric, values in buffered.values.items():
@@ -58,6 +65,7 @@ class Metrics:
 
     def list(self) -> Sequence[MetricSeries]:
         """Return all series by name; the deployment's own come before those of types and tenants."""
+        self.flush()
         with self._turn:
             keys = sorted(self._series, key=lambda key: (key[0].value, len(key[1]), key[1]))
             return [self._series[key] for key in keys]

@@ -1,25 +1,30 @@
-"""Creates the resources of notifications in moto, and default preferences.
-
-The resources are the rule, the topic, the mail templates and the verified sender. As on AWS, existing
-resources stay unchanged.
-"""
+"""Notifications on the local cloud: what would be sent goes to the outbox."""
 
 from __future__ import annotations
 
-import json
+import logging
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final
+from functools import lru_cache, partial
+from importlib import import_module
+from typing import Any, Final
 
 from duetime import ids
-from duetime.aws import clients
-from duetime.aws.backends import AwsBackends
 from duetime.clock import Clock
+from duetime.embedded.embedded import Threads
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT, TenantId
-from duetime.local.addresses import queue_arn, queue_name
-from duetime.model.notification import Channel, NotificationKind, event_detail
+from duetime.local.outbox import Outbox
+from duetime.memory.notifications import MemoryDigestTimer
+from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import Preferences
-from duetime.notifications.mail import templates
+from duetime.notifications.mail import Template, TemplateVariableMissing, rendered, templates
+from duetime.notifications.notify import Notify
+from duetime.ports.backends import KeyedPorts
+from duetime.ports.notifications import Mail, NotificationPorts
 from duetime.settings import Settings
+
+log = logging.getLogger(__name__)
 
 TENANTS: Final = (ids.tenant("acme"), SYSTEM_TENANT)
 """The default tenant, and the tenant of the jobs that code declares."""
@@ -27,55 +32,89 @@ TENANTS: Final = (ids.tenant("acme"), SYSTEM_TENANT)
 SENDER: Final = "duetime@localhost.example"
 """The sender of mails, unless the settings name one."""
 
+# The language at the end of a template's name.
+_LANGUAGE = re.compile(r"-([a-z]{2,3}(?:-[A-Z]{2})?)$", re.ASCII)
+
 
 class LocalNotifications:
-    """Creates the notification resources.
+    """Passes the deployment's events to `duetime.notifications.notify`, one after the other in a thread.
 
     Args:
-        name: the name of the rule, of the queue that it feeds, and of the topic.
+        keyed: preferences, inboxes, deliveries and windows.
+        outbox: receives the events, mails and messages.
+        clock: of the local cloud.
+        settings: returns the present ones.
     """
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._events, self._sns, self._ses = clients.events(), clients.sns(), clients.ses()
-
-    def make(self, settings: Settings) -> Settings:
-        """Create what is missing, also a topic that the settings name.
-
-        Returns:
-            The settings with the topic and the sender.
-        """
-        topic = self._sns.create_topic(Name=queue_name(settings.topic_arn) or self._name)["TopicArn"]
-        sender = settings.mail_from or SENDER
-        self._ses.verify_email_identity(EmailAddress=sender)
-        self._make_templates(settings.prefix)
-        self._make_rule(settings)
-        return replace(settings, topic_arn=topic, mail_from=sender)
-
-    def _make_templates(self, prefix: str) -> None:
-        known = {template.get("Name") for template in self._ses.list_templates()["TemplatesMetadata"]}
-        for template in templates(prefix):
-            if template.name not in known:
-                self._ses.create_template(
-                    Template={
-                        "TemplateName": template.name,
-                        "SubjectPart": template.subject,
-                        "TextPart": template.text,
-                        "HtmlPart": template.html,
-                    }
-                )
-
-    def _make_rule(self, settings: Settings) -> None:
-        """Create or update the rule; an existing one keeps its other targets."""
-        bus = settings.event_bus
-        pattern = {
-            "source": [EVENT_SOURCE],
-            "detail": event_detail(settings.prefix),
-        }
-        self._events.put_rule(Name=self._name, EventBusName=bus, EventPattern=json.dumps(pattern))
-        self._events.put_targets(
-            Rule=self._name, EventBusName=bus, Targets=[{"Id": "queue", "Arn": queue_arn(self._name)}]
+    def __init__(
+        self, keyed: KeyedPorts, outbox: Outbox, clock: Clock, settings: Callable[[], Settings]
+    ) -> None:
+        self._outbox, self._settings = outbox, settings
+        self._timer, self._clock = MemoryDigestTimer(clock), clock
+        self._ports = NotificationPorts(
+            preferences=keyed.preferences,
+            inbox=keyed.inbox,
+            deliveries=keyed.deliveries,
+            windows=keyed.windows,
+            timer=self._timer,
+            mailer=self,
+            topic=self,
         )
+        self._thread = Threads("duetime-notify", 1)
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take an event of the bus; those of others are none of its business."""
+        if event["source"] == EVENT_SOURCE:
+            self._outbox.put_event(event["detail-type"], id=event["id"], detail=event["detail"])
+            self._thread.submit(partial(self._notify, event))
+
+    def take_digests(self) -> None:
+        """Take the requests of digests that are due."""
+        for request in self._timer.take_due():
+            self._thread.submit(partial(self._notify, request))
+
+    @property
+    def next_at(self) -> Any:
+        """When the first digest is due; None without any."""
+        return self._timer.next_at
+
+    def stop(self) -> None:
+        """Wait for what has begun."""
+        self._thread.stop()
+
+    def send(self, mail: Mail) -> None:
+        """Put a mail into the outbox; as in SES, one that lacks a variable of its template is not sent."""
+        try:
+            made = rendered(_templates(self._settings().prefix)[mail.template], mail.data)
+        except TemplateVariableMissing as error:
+            log.warning("mail is not sent: %s", error)
+            return
+        language = _LANGUAGE.search(mail.template)
+        self._outbox.put_mail(
+            mail.data.get("kind", ""),
+            address=mail.address,
+            language=language[1] if language else "",
+            subject=made.subject,
+            text=made.text,
+            html=made.html,
+        )
+
+    def publish(self, subject: str, message: str, attributes: Mapping[str, str]) -> None:
+        """Put a message of the topic into the outbox."""
+        kind = attributes.get("notification", "")
+        self._outbox.put_message(kind, subject=subject, text=message, attributes=attributes)
+
+    def _notify(self, content: Mapping[str, Any]) -> None:
+        words = import_module("duetime.notifications.mail")
+        try:
+            Notify(self._ports, words, clock=self._clock, settings=self._settings())(content)
+        except Exception:
+            log.exception("a notification failed")
+
+
+@lru_cache(maxsize=4)
+def _templates(prefix: str) -> Mapping[str, Template]:
+    return {template.name: template for template in templates(prefix)}
 
 
 def everything_to(address: str, tenant_id: TenantId) -> Preferences:
@@ -93,8 +132,8 @@ def everything_to(address: str, tenant_id: TenantId) -> Preferences:
     )
 
 
-def choose_everything(address: str, settings: Settings, clock: Clock) -> None:
-    """Send every notification of these tenants to `address`."""
-    preferences = AwsBackends(settings, clock).preferences
+def choose_everything(address: str, keyed: KeyedPorts, clock: Clock) -> None:
+    """Send every notification of these tenants to `address`; a chosen preference is replaced."""
     for tenant_id in TENANTS:
-        preferences.put(replace(everything_to(address, tenant_id), changed_at=clock.now()))
+        chosen = replace(everything_to(address, tenant_id), changed_at=clock.now())
+        keyed.preferences.put(replace(chosen, revision=keyed.preferences.get(tenant_id).revision))

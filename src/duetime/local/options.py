@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
 from duetime.api.authenticator import check_access
 from duetime.ids import SYSTEM_TENANT
-from duetime.local.functions import Handler
-from duetime.local.invocation_poller import RETRY_WAITS
 from duetime.local.notifications import everything_to
-from duetime.local.schedule_poller import SchedulerQuirks
-from duetime.local.stream_poller import LONGEST_PAUSE
 from duetime.settings import Settings
 
 
@@ -26,20 +22,15 @@ class LocalOptions:
             metrics, which cost nothing here.
         port: the TCP port on this machine; 0 takes any free one.
         concurrency: how many handlers run at once.
-        timers: rare behaviour of EventBridge Scheduler.
-        message_doubles: the probability that SQS delivers a message twice.
-        max_receives: how often a message is received before it goes to the dead letters.
-        retry_waits: how long Lambda waits before it tries a failed asynchronous invocation again.
+        message_doubles: the probability that a message comes twice, as SQS may deliver it.
         stop_within: how long a stop waits for running handlers.
         mail_to: send every notification of the tenants ``acme`` and ``system`` to this address; empty:
             follow their preferences.
-        setup: called once before the app is deployed, when boto3 already reaches the local cloud. It
-            creates the handlers' own tables, queues and topics. An error in it ends the start.
-        wrap_handler: returns what runs in place of a function's handler, by the function's name: a fault
-            or a recording for a test.
-        longest_pause: the longest pause between two tries of a stream record.
-        data: the folder in which all tables outlast the process; None: they are in memory. A start
-            continues with the actions and jobs that it finds there.
+        setup: called once before the app is deployed, when boto3 already reaches moto. It creates the
+            handlers' own tables, queues and topics; duetime's tables are then on moto, too. An error in it
+            ends the start.
+        data: the folder whose file outlasts the process; None: it is gone at the end. A start continues
+            with the actions and jobs that it finds there.
 
     Raises:
         InvalidArgument: `mail_to` is no mail address.
@@ -49,15 +40,10 @@ class LocalOptions:
     settings: Settings = field(default_factory=Settings)
     port: int = 0
     concurrency: int = 20
-    timers: SchedulerQuirks = field(default_factory=SchedulerQuirks)
     message_doubles: float = 0.0
-    max_receives: int = 5
-    retry_waits: Sequence[timedelta] = RETRY_WAITS
     stop_within: timedelta = timedelta(seconds=10)
     mail_to: str = ""
     setup: Callable[[], object] | None = None
-    wrap_handler: Callable[[str, Handler], Handler] = lambda _name, handler: handler
-    longest_pause: timedelta = LONGEST_PAUSE
     data: Path | None = None
 
     def __post_init__(self) -> None:

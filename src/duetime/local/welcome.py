@@ -20,10 +20,10 @@ from duetime.cadence import parse
 from duetime.declare.example_payload import example_of
 from duetime.declare.handler import Handler
 from duetime.local.gateway import ARN, GROUPS, TENANT, USER
-from duetime.local.resume import FoundActions
 from duetime.local.wsgi_app import EXPORTS
 from duetime.model.job import Job
 from duetime.settings import Settings
+from duetime.sqlite.queries import Found
 
 DEFAULT_PORT = 8080
 """The port that the command line uses by default."""
@@ -45,21 +45,22 @@ class SavedData:
     """The folder of a cloud's tables, and what an earlier process left in it."""
 
     folder: Path
-    found: FoundActions
+    found: Found
+    found_at: datetime
 
     @property
     def text(self) -> str:
         """What the folder holds, on one line."""
         found, parts = self.found, list[str]()
         if found.next_due_at is not None:
-            due = _time(found.next_due_at, found.found_at)
-            is_late = found.next_due_at <= found.found_at
+            due = _time(found.next_due_at, self.found_at)
+            is_late = found.next_due_at <= self.found_at
             first = f"the first was due {due}" if is_late else f"the next due {due}"
-            parts.append(f"{counted(len(found.pending), 'pending action')}, {first}")
+            parts.append(f"{counted(found.pending, 'pending action')}, {first}")
         if found.planned:
-            parts.append(counted(len(found.planned), "planned run"))
+            parts.append(counted(found.planned, "planned run"))
         if found.cut_short:
-            parts.append(f"{len(found.cut_short)} cut short, to run again once their leases end")
+            parts.append(f"{found.cut_short} cut short, to run again once their leases end")
         return f"{self.folder} has {'; '.join(parts) or 'no action that waits'}."
 
 

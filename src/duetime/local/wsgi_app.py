@@ -1,4 +1,4 @@
-"""The WSGI application: routes requests to the API, moto, the outbox, the console or the start page.
+"""The WSGI application: routes requests to the API, the bus, the outbox, the console or the start page.
 
 Its HTTP server has a thread for each request.
 """
@@ -30,7 +30,6 @@ from duetime.api import PREFIX
 from duetime.console import Site
 from duetime.errors import OperationFailed
 from duetime.local.addresses import HOST
-from duetime.local.emulator import Emulator
 from duetime.local.gateway import LARGEST_BODY, LocalGateway
 from duetime.local.outbox_pages import PATH as OUTBOX
 from duetime.model.entity_tags import has_tag
@@ -73,12 +72,12 @@ class WsgiApp:
     def __init__(
         self,
         gateway: LocalGateway,
-        emulator: Emulator,
+        aws: Callable[[Request], Response],
         pages: Mapping[str, Callable[[], str]],
         outbox: Callable[[Request], Response],
         site: Site,
     ) -> None:
-        self._gateway, self._emulator = gateway, emulator
+        self._gateway, self._aws = gateway, aws
         self._pages, self._outbox, self._site = pages, outbox, site
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -89,7 +88,7 @@ class WsgiApp:
                 problem = "only pages and programs of this machine may send requests here"
                 return _problem(HTTPStatus.FORBIDDEN, problem)(environ, start_response)
             if _is_for_aws(request):
-                return self._emulator.serve(environ, start_response)
+                return self._aws(request)(environ, start_response)
             return self._answer(request)(environ, start_response)
         except HTTPException as error:
             return _refusal(request, error)(environ, start_response)

@@ -22,13 +22,10 @@ from duetime.ports.keyed_items import (
 )
 from duetime.ports.row_store import StepItems
 from duetime.ports.row_writes import RowIsOver, RowStillDead
-from duetime.sqlite.database import Database, from_text, to_text
+from duetime.sqlite.database import Database, Images, from_text, to_text
 from duetime.sqlite.rows import SqliteRows
 
 T = TypeVar("T")
-
-Images = Mapping[str, Any]
-"""``OldImage`` and ``NewImage`` of an item, those that there are, as in a stream."""
 
 
 def _value(name: str) -> str:
@@ -121,7 +118,8 @@ class SqliteItems(StepItems):
         if isinstance(write, Write):
             images = {} if old is None else {"OldImage": old.item}
             images |= {} if new is None else {"NewImage": stored(write.kind, new)}
-            self.database.afterwards(partial(self._on_write, images))
+            old_text, new_text = (partial(_text_of, images.get(name)) for name in ("OldImage", "NewImage"))
+            self.database.tell(old_text, new_text, partial(self._on_write, images))
 
     def remove_expired(self, now: datetime) -> None:
         with self.step():
@@ -155,3 +153,7 @@ class SqliteItems(StepItems):
     def _execute(self, text: str, *values: Any) -> list[Any]:
         with self.database.reading() as connection:
             return connection.execute(text, values).fetchall()
+
+
+def _text_of(item: Mapping[str, Any] | None) -> str | None:
+    return None if item is None else to_text(item)

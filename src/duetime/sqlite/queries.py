@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +26,30 @@ _Entry = tuple[str, str]
 """The cursor of the page that ends with a row, and the row's text."""
 
 
+_LEFT = """
+SELECT json_extract(row, '$.status.S') = 'processing', json_extract(row, '$.planned_at.S') IS NOT NULL,
+    COUNT(*), MIN(due_at)
+FROM rows WHERE due_shard IS NOT NULL GROUP BY 1, 2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The unsettled actions that an earlier process left in a file.
+
+    Attributes:
+        pending: the number of pending one-shots.
+        planned: the number of pending runs of jobs.
+        cut_short: the number of actions that ran when the process ended.
+        next_due_at: when the first of the pending one-shots is or was due.
+    """
+
+    pending: int
+    planned: int
+    cut_short: int
+    next_due_at: datetime | None
+
+
 class SqliteQueries:
     """The queries of the rows.
 
@@ -44,6 +68,16 @@ class SqliteQueries:
             damaged += [row for row in found if isinstance(row, DamagedRow)]
         rows = [row for row in found if isinstance(row, Action)]
         return [row.without_payload() if row.payload_offloaded else row for row in rows]
+
+    def found(self) -> Found:
+        """Count what an earlier process has left."""
+        with self._database.reading() as connection:
+            counted = connection.execute(_LEFT).fetchall()
+        sums = {(is_cut_short, is_planned): number for is_cut_short, is_planned, number, _ in counted}
+        firsts = [first for is_cut_short, is_planned, _, first in counted if not (is_cut_short or is_planned)]
+        cut_short = sum(number for key, number in sums.items() if key[0])
+        first = instant.parse(firsts[0]) if firsts else None
+        return Found(sums.get((0, 0), 0), sums.get((0, 1), 0), cut_short, first)
 
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None

@@ -79,7 +79,11 @@ class SqliteRows:
                 connection.execute(f"UPDATE rows SET row = ? WHERE {_KEY}", (text, *key))
             else:
                 connection.execute(_REPLACE, (*key, text, *indexed))
-            self._database.afterwards(partial(self._on_change, Change(old, stored)))
+            self._database.tell(
+                lambda: None if old is None else _to_text(old),
+                lambda: text,
+                partial(self._on_change, Change(old, stored)),
+            )
         return stored
 
     def add(self, new: Action) -> bool:
@@ -105,7 +109,9 @@ class SqliteRows:
                 row for (text,) in found.fetchall() if isinstance(row := read_what_can_be(text), Action)
             ]
             for row in expired:
-                self._database.afterwards(partial(self._on_change, Change(row, None)))
+                self._database.tell(
+                    partial(_to_text, row), lambda: None, partial(self._on_change, Change(row, None))
+                )
         return expired
 
     def text(self, ref: ActionRef) -> str | None:

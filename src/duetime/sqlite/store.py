@@ -20,8 +20,8 @@ from duetime.ports.job_store import Jobs
 from duetime.ports.jobs import JobPage
 from duetime.ports.row_store import RowStore
 from duetime.settings import DUE_SHARDS
-from duetime.sqlite.database import Database
-from duetime.sqlite.items import JOBS, MAINTAINED, Images, SqliteItems
+from duetime.sqlite.database import Database, Images
+from duetime.sqlite.items import JOBS, MAINTAINED, SqliteItems
 from duetime.sqlite.queries import SqliteQueries
 from duetime.sqlite.rows import SqliteRows
 
@@ -52,6 +52,7 @@ class SqliteStore(RowStore):
         super().__init__(rows, items, queries, due_shards=due_shards)
 
     limit_lease = delegate("table", SqliteRows.limit_lease)
+    found = delegate("queries", SqliteQueries.found)
 
 
 class SqliteJobStore(Jobs):

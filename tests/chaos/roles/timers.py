@@ -8,10 +8,10 @@ from typing import Any
 
 from duetime.aws import clients
 from duetime.lambdas import dispatch
-from duetime.local.schedule_poller import Schedule, ScheduleKey, Timetable
 from duetime.settings import Settings
 from tests.chaos.process import Words
 from tests.chaos.roles.service import CLOCK, invocation, no_metrics, repeat
+from tests.emulated.schedule_poller import Schedule, ScheduleKey, Timetable
 
 TURN_EACH = 0.5
 """Seconds."""

@@ -1,0 +1,60 @@
+"""Answers the requests that SDKs send to AWS: puts of events on the bus, and a clear error for all others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any
+from uuid import uuid4
+
+from werkzeug.wrappers import Request, Response
+
+from duetime import instant
+from duetime.clock import Clock
+from duetime.local.addresses import ACCOUNT, REGION
+
+_PUT_EVENTS = "AWSEvents.PutEvents"
+_JSON = "application/x-amz-json-1.1"
+
+Event = Mapping[str, Any]
+
+
+class AwsRequests:
+    """The bus of the local cloud, for any SDK: `take` is called with each event in EventBridge's form."""
+
+    def __init__(self, take: Callable[[Event], object], clock: Clock) -> None:
+        self._take, self._clock = take, clock
+
+    def __call__(self, request: Request) -> Response:
+        """Answer a signed request."""
+        target = request.headers.get("X-Amz-Target", "")
+        if target != _PUT_EVENTS:
+            return _refused(target or f"{request.method} {request.path}")
+        events = [self._event(entry) for entry in json.loads(request.get_data())["Entries"]]
+        for event in events:
+            self._take(event)
+        put = [{"EventId": event["id"]} for event in events]
+        return Response(json.dumps({"FailedEntryCount": 0, "Entries": put}), content_type=_JSON)
+
+    def _event(self, entry: Mapping[str, Any]) -> Event:
+        return {
+            "version": "0",
+            "id": str(uuid4()),
+            "source": entry["Source"],
+            "detail-type": entry["DetailType"],
+            "detail": json.loads(entry["Detail"]),
+            "time": instant.text(self._clock.now().replace(microsecond=0)),
+            "account": ACCOUNT,
+            "region": REGION,
+            "resources": entry.get("Resources", []),
+        }
+
+
+def _refused(operation: str) -> Response:
+    message = (
+        f"the local cloud has no {operation}: start it with --setup module:function, which makes the tables,"
+        " queues and topics of your handlers on moto"
+    )
+    body = json.dumps({"__type": "NotImplemented", "message": message})
+    return Response(body, HTTPStatus.BAD_REQUEST, content_type=_JSON)
