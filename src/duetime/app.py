@@ -346,13 +346,14 @@ class App:
                 ' module level; put that under `if __name__ == "__main__":`'
             )
         from duetime.embedded.embedded import embedded  # noqa: PLC0415 - a Lambda never needs the memory back ends
+        from duetime.scheduler import Scheduler  # noqa: PLC0415 - as above
 
         app, options = self.with_resources(resources or {}), dict[str, Any](worker_batch=worker_batch)
         if path is not None:
             from duetime.sqlite.cloud import SqliteCloud  # noqa: PLC0415 - as above
 
             options |= {"make": SqliteCloud, "path": Path(path)}
-        return embedded(app, tenant_id=tenant_id, actor=actor, **options)
+        return embedded(Scheduler, app, tenant_id=tenant_id, actor=actor, **options)
 
 
 def _apps_in(module: ModuleType) -> list[App]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from duetime._lazy_property import lazy_property
 from duetime.asynchronous.awaited import Awaited, awaited
+from duetime.environment import file_of_rows
 from duetime.errors import Unsupported
 from duetime.scheduler import Scheduler
 
@@ -44,6 +45,8 @@ class AsyncScheduler(Awaited[Scheduler]):
             DuetimeError: see `Scheduler.from_env`. A missing region is raised by the first call.
             Unsupported: the extra ``duetime[async]`` is not installed.
         """
+        if file_of_rows() is not None:
+            return cls(Scheduler.from_env(tenant_id=tenant_id, actor=actor, sees_system=sees_system))
         try:
             from duetime.aws.async_clients import AsyncClients, in_tasks  # noqa: PLC0415 - only callers of AWS load it
         except ModuleNotFoundError as missing:

@@ -170,7 +170,7 @@ class Scheduler:
             sees_system: see `from_env`.
         """
         settings, clock = Settings.from_env(), SystemClock()
-        if (file := file_of_rows()) is not None:
+        if client is None and (file := file_of_rows()) is not None:
             tenant = tenant_of(tenant_id, settings)
             return cls._over_file(file, settings, tenant_id=tenant, actor=actor, sees_system=sees_system)
         from duetime import aws  # noqa: PLC0415 - only callers of AWS load boto3

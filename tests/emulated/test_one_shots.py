@@ -1,11 +1,8 @@
 """Actions on the handlers and back ends of a deployment."""
 
-import json
 import logging
-import shlex
 import subprocess
 import sys
-import urllib.request
 from dataclasses import replace
 from datetime import timedelta
 
@@ -154,17 +151,6 @@ def test_another_process_schedules_through_the_sdk(cloud, notes):
     )
     (run,) = notes.wait_for("remote")
     assert (run.id, run.tenant_id, run.actor) == (done.stdout.strip(), "other", "process")
-
-
-def test_another_shell_uses_the_command_line_without_the_address(cloud):
-    with urllib.request.urlopen(f"{cloud.url}/local/env") as response:  # noqa: S310 - our own
-        exports = response.read().decode()
-    command = f"eval {shlex.quote(exports)}; exec {sys.executable} -m duetime access whoami --json"
-    done = subprocess.run(  # noqa: S603 - our own program
-        ["/bin/sh", "-c", command], env={}, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["tenant_id"] == "acme"
 
 
 def test_expired_rows_are_deleted_with_their_payloads(cloud):

@@ -11,7 +11,7 @@ from duetime.model.undelivered import UndeliveredKind
 from duetime.wakeups.due_messages import message_of
 from tests.emulated import LocalCloud, LocalOptions
 from tests.emulated.conftest import SHORT, Deadly, Note, eventually, give_up, settled
-from tests.local.test_one_shots_on_the_local_cloud import make_schedule
+from tests.emulated.test_one_shots import make_schedule
 
 HASTY = LocalOptions(
     settings=SHORT.with_made(queue_visibility=timedelta(seconds=1)),
@@ -107,3 +107,16 @@ def test_a_redrive_arms_a_failed_stream_record(notes):
         settled(cloud, action)
         assert len(notes.of("unarmed")) == 1
         assert list(cloud.scheduler().undelivered.list()) == []
+
+
+def test_a_poison_message_becomes_undelivered_and_a_redrive_sends_it_again(notes):
+    with LocalCloud(notes.app, replace(HASTY, mail_to="ops@acme.example", max_receives=1)) as cloud:
+        sqs, url = cloud.client("sqs"), cloud.settings.made.notification_queue
+        sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "1"})
+        sqs.send_message(QueueUrl=url, MessageBody="poison")
+        item = undelivered_item(cloud, kind=UndeliveredKind.NOTIFICATION)
+        assert (item.source, item.body) == ("notifications", "poison")
+        cloud.scheduler().undelivered.redrive(item.id)
+        eventually(lambda: not list(cloud.scheduler().undelivered.list()), "the redrive")
+        again = undelivered_item(cloud, kind=UndeliveredKind.NOTIFICATION)
+        assert (again.body, again.count) == ("poison", 1)

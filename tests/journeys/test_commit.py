@@ -34,7 +34,7 @@ def test_entries_without_a_table_fail_and_the_error_names_the_possible_tables():
     booking = BookingApp(lambda run: run.commit([BOOKED]), takes=False, policy=RetryPolicy(attempts=1))
     failed = booking.after(seconds=1)
     assert failed.status is Status.FAILED
-    assert "need DynamoDB; in memory, SimulatedCloud(app, on_commit=…)" in failed.failure_reason
+    assert "need DynamoDB: start `duetime local` with --setup; in tests, Sim" in failed.failure_reason
 
 
 @pytest.mark.parametrize("error", [ValueError("too late"), Fatal("no more"), Retry(after=5), RunCancelled()])

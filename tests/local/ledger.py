@@ -1,4 +1,4 @@
-"""An app whose handlers write to a file and to a table of their own, and a process that runs it.
+"""An app whose handlers write to a file, and a process that runs it.
 
 The process prints each number that it schedules, until it is killed.
 """
@@ -10,27 +10,14 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
-import boto3
-
 from duetime import App, Payload, Run, every
 from duetime.clock import SystemClock
 from duetime.local import LocalCloud, LocalOptions
 from tests.local.conftest import SHORT
 
-TABLE = "ledger"
-
 
 class Entry(Payload):
     number: int
-
-
-def make_table() -> None:
-    boto3.client("dynamodb").create_table(
-        TableName=TABLE,
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[{"AttributeName": "number", "KeyType": "HASH"}],
-        AttributeDefinitions=[{"AttributeName": "number", "AttributeType": "N"}],
-    )
 
 
 def ledger(runs: Path) -> App:
@@ -43,8 +30,6 @@ def ledger(runs: Path) -> App:
     @app.action
     def enter(payload: Entry, run: Run) -> None:
         write(f"entry {run.id}")
-        key = {"number": {"N": str(payload.number)}}
-        run.commit([{"Put": {"TableName": TABLE, "Item": {**key, "by": {"S": run.id}}}}])
 
     @app.job(every(seconds=1), name="ledger-tick")
     def tick(run: Run) -> None:
@@ -54,7 +39,7 @@ def ledger(runs: Path) -> App:
 
 
 def options(data: Path) -> LocalOptions:
-    return LocalOptions(settings=SHORT, data=data, setup=make_table)
+    return LocalOptions(settings=SHORT, data=data)
 
 
 def main(data: str, runs: str, first: int) -> None:

@@ -5,26 +5,22 @@ from datetime import timedelta
 
 import pytest
 
+from duetime.embedded.cloud import InProcessCloud
 from duetime.local import LocalCloud, LocalOptions
 from duetime.model.action import Status
 from tests.local.conftest import SHORT, Deadly, Note, settled
 
 
-def recorded(calls):
-    def wrap(name, handler):
-        def recording(event, context):
-            if "work" in name:
-                calls.append([record["messageId"] for record in event["Records"]])
-            return handler(event, context)
-
-        return recording
-
-    return wrap
-
-
-def test_a_call_has_several_messages_each_of_which_runs_once(notes):
+def test_a_call_has_several_messages_each_of_which_runs_once(notes, monkeypatch):
     calls, options = [], {"settings": replace(SHORT, worker_batch=10), "concurrency": 1}
-    with LocalCloud(notes.app, LocalOptions(**options, wrap_handler=recorded(calls))) as cloud:
+    run = InProcessCloud.run
+
+    def recorded(cloud, *deliveries):
+        calls.append(deliveries)
+        run(cloud, *deliveries)
+
+    monkeypatch.setattr(InProcessCloud, "run", recorded)
+    with LocalCloud(notes.app, LocalOptions(**options)) as cloud:
         at = timedelta(seconds=3)
         actions = [cloud.scheduler().schedule(Note(text=f"note {n}"), at=at) for n in range(25)]
         rows = [settled(cloud, action) for action in actions]

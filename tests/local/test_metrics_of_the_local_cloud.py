@@ -8,13 +8,14 @@ from duetime.lambdas.metrics_buffer import BufferedMetric
 from duetime.local import LocalCloud, LocalOptions
 from duetime.local.metrics import Metrics
 from duetime.model.metric import Metric
+from duetime.settings import Settings
 from tests.local.conftest import SHORT, Note, eventually, settled
 
 ALL, PINGS = {"deployment": "duetime"}, {"deployment": "duetime", "type": "ping"}
 
 
 def test_a_counter_is_its_sum_and_another_metric_its_last_value():
-    metrics = Metrics()
+    metrics = Metrics(Settings(), bool)
     metrics.take([BufferedMetric([ALL, PINGS], {Metric.EXECUTED: [2], Metric.LATENESS: [5, 7]})])
     metrics.take([BufferedMetric([ALL], {Metric.EXECUTED: [1]})])
     assert [(row.name, row.dimensions, row.value, row.count) for row in metrics.list()] == [

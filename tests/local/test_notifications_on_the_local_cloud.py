@@ -1,27 +1,30 @@
-"""Failures send notifications through the deployed functions; the outbox shows them."""
+"""Failures send notifications; the outbox shows them."""
 
 import json
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import boto3
 import pytest
 
 from duetime import App, Fatal, Payload, Run
-from duetime.aws.backends import AwsBackends
-from duetime.clock import SystemClock
-from duetime.errors import InvalidArgument, SettingsError
+from duetime.embedded.cloud import CloudPorts
+from duetime.errors import InvalidArgument
 from duetime.local import LocalCloud, LocalOptions
-from duetime.local.notifications import SENDER
+from duetime.local.notifications import LocalNotifications, choose_everything
+from duetime.local.outbox import Outbox
+from duetime.memory.jobs import MemoryJobStore
+from duetime.memory.keyed_items import MemoryItems
+from duetime.memory.store import MemoryStore
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import Preferences
-from duetime.model.undelivered import UndeliveredKind
 from duetime.settings import Settings
+from duetime.testing import TurnedClock
 from tests.local.conftest import SHORT, eventually
-from tests.local.test_undelivered_on_the_local_cloud import HASTY, undelivered_item
 
 FAILED, DEAD = "scheduling.action_failed", "scheduling.dead_lettered"
 TO = "ops@acme.example"
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 class Doomed(Payload):
@@ -47,7 +50,7 @@ def cloud():
 def choose(cloud, tenant, **chosen):
     kinds = dict.fromkeys(NotificationKind, frozenset(Channel))
     preferences = Preferences(tenant_id=tenant, channels=kinds, **chosen)
-    assert AwsBackends(cloud.settings, SystemClock()).preferences.put(preferences)
+    assert cloud._engine.cloud.ports.preferences.put(preferences)
 
 
 def fail(cloud, tenant="acme"):
@@ -59,7 +62,7 @@ def sent(box, count):
 
 
 def listed(cloud, tenant):
-    inbox = AwsBackends(cloud.settings, SystemClock()).inbox
+    inbox = cloud._engine.cloud.ports.inbox
     return [*inbox.list(tenant, kinds=frozenset(NotificationKind), limit=20, cursor=None)]
 
 
@@ -113,27 +116,25 @@ def test_each_tenant_gets_mails_in_its_language(cloud):
 
 
 def test_a_doubled_event_sends_one_mail():
-    doubled = LocalOptions(
-        settings=SHORT, timers=SchedulerQuirks(doubles=1.0), message_doubles=1.0, mail_to=TO
-    )
+    doubled = LocalOptions(settings=SHORT, message_doubles=1.0, mail_to=TO)
     with LocalCloud(app_of(), doubled) as cloud:
         fail(cloud)
         assert len(sent(cloud.outbox.mails, 2)) == 2
-        cloud.client("events").put_events(Entries=[report("another")])
+        boto3.client("events").put_events(Entries=[report("another")])
         assert len(sent(cloud.outbox.mails, 4)) == 4
         assert len({(row.type, row.subject, row.text) for row in cloud.outbox.mails.list()}) == 4
 
 
 def test_the_same_event_again_sends_nothing_more(cloud):
     entries = [report("one"), report("one"), report("two")]
-    cloud.client("events").put_events(Entries=entries)
+    boto3.client("events").put_events(Entries=entries)
     sent(cloud.outbox.mails, 4)
     assert len(cloud.outbox.events.list(type="action.failed")) == 3
     assert sorted(row.number for row in cloud.outbox.mails.list()) == [1, 2, 3, 4]
 
 
 def test_events_of_another_deployment_on_the_same_bus_send_nothing(cloud):
-    cloud.client("events").put_events(Entries=[report("others", deployment="other-"), report("ours")])
+    boto3.client("events").put_events(Entries=[report("others", deployment="other-"), report("ours")])
     mails = sent(cloud.outbox.mails, 2)
     assert {mail.type for mail in mails} == {FAILED, DEAD}
     assert all("ours" in mail.text for mail in mails)
@@ -141,31 +142,26 @@ def test_events_of_another_deployment_on_the_same_bus_send_nothing(cloud):
 
 
 def test_many_notifications_become_one_digest_when_their_window_ends():
-    few = replace(SHORT, notification_burst=1)
-    with LocalCloud(app_of(), LocalOptions(settings=few, mail_to=TO)) as cloud:
-        cloud.client("events").put_events(Entries=[report(f"a-{index}") for index in range(8)])
-
-        def digests():
-            return [
-                row
-                for row in cloud.outbox.mails.list(type=FAILED)
-                if "\N{MULTIPLICATION SIGN} doomed" in row.text
-            ]
-
-        assert {row.address for row in eventually(digests, "a digest")} == {TO}
-
-
-def test_a_poison_message_becomes_undelivered_and_a_redrive_sends_it_again():
-    with LocalCloud(app_of(), replace(HASTY, mail_to=TO, max_receives=1)) as cloud:
-        sqs, url = cloud.client("sqs"), cloud.settings.made.notification_queue
-        sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "1"})
-        sqs.send_message(QueueUrl=url, MessageBody="poison")
-        item = undelivered_item(cloud, kind=UndeliveredKind.NOTIFICATION)
-        assert (item.source, item.body) == ("notifications", "poison")
-        cloud.scheduler().undelivered.redrive(item.id)
-        eventually(lambda: not list(cloud.scheduler().undelivered.list()), "the redrive")
-        again = undelivered_item(cloud, kind=UndeliveredKind.NOTIFICATION)
-        assert (again.body, again.count) == ("poison", 1)
+    clock, outbox, store = TurnedClock(NOON), Outbox(), MemoryStore(due_shards=1)
+    ports = CloudPorts(MemoryItems(), store, MemoryJobStore(store), clock)
+    choose_everything(TO, ports, clock)
+    settings = Settings(notification_burst=1, near_limit=timedelta(minutes=5))
+    notifications = LocalNotifications(ports, outbox, clock, lambda: settings)
+    for number in range(8):
+        entry = report(f"a-{number}")
+        notifications.take(
+            {
+                "id": str(number),
+                "source": entry["Source"],
+                "detail-type": entry["DetailType"],
+                "detail": json.loads(entry["Detail"]),
+            }
+        )
+    clock.wait_until(eventually(lambda: notifications.next_at, "the request of a digest"))
+    notifications.take_digests()
+    notifications.stop()
+    digests = [row for row in outbox.mails.list(type=FAILED) if "\N{MULTIPLICATION SIGN} doomed" in row.text]
+    assert {row.address for row in digests} == {TO}
 
 
 def test_notifications_continue_after_another_deploy(cloud):
@@ -174,12 +170,6 @@ def test_notifications_continue_after_another_deploy(cloud):
     assert cloud.settings == replace(before, notification_burst=9)
     fail(cloud)
     assert len(sent(cloud.outbox.mails, 2)) == 2
-
-
-def test_the_published_events_cannot_change_after_the_start(cloud):
-    with pytest.raises(SettingsError, match="events is 'off'; this cloud was started with 'standard'"):
-        cloud.redeploy(events="off")
-    assert cloud.settings.events == "standard"
 
 
 def test_the_settings_may_name_the_sender_and_the_topic():
@@ -194,26 +184,10 @@ def test_the_settings_may_name_the_sender_and_the_topic():
 
 def test_a_cloud_without_events_creates_and_sends_nothing():
     with LocalCloud(app_of(), LocalOptions(settings=replace(SHORT, events="off"), mail_to=TO)) as cloud:
-        assert (cloud.settings.made.notification_queue, cloud.settings.mail_from) == ("", "")
-        assert "notifications" not in str(cloud.client("sqs").list_queues()["QueueUrls"])
-        assert cloud.client("sns").list_topics()["Topics"] == []
+        assert (cloud.settings.topic_arn, cloud.settings.mail_from) == ("", "")
         action = fail(cloud)
         eventually(lambda: cloud.scheduler().get(action.id).status == "failed")
-        cloud.invoke("sweep")
         assert cloud.outbox.events.list() == []
-
-
-def test_mails_of_the_users_code_are_in_the_outbox_without_an_entry(cloud):
-    ses = boto3.client("ses", endpoint_url=cloud.url)
-    own = {"TemplateName": "own", "SubjectPart": "Hello {{name}}", "TextPart": "…", "HtmlPart": "…"}
-    ses.create_template(Template=own)
-    ses.send_templated_email(
-        Source=SENDER,
-        Destination={"ToAddresses": [TO]},
-        Template="own",
-        TemplateData=json.dumps({"name": "Ada"}),
-    )
-    assert cloud.outbox.mails.list() == []
 
 
 def test_mail_to_needs_a_mail_address():

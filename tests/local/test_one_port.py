@@ -1,13 +1,14 @@
-"""One port serves the API, moto for other processes, the console and the start page."""
+"""One port serves the API, the bus for other processes, the console and the start page."""
 
 import base64
 import gzip
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from http.client import HTTPConnection
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from werkzeug.test import Client, EnvironBuilder
 from werkzeug.wrappers import Request, Response
 
@@ -17,31 +18,22 @@ from duetime.local.gateway import LARGEST_BODY, LocalGateway, proxy_event, respo
 from duetime.local.options import LocalOptions
 from duetime.local.wsgi_app import EXPORTS, JSON, START, WsgiApp
 from duetime.settings import Settings
-from tests.emulated.functions import InvocationOutcome
-from tests.local.conftest import Note, settled
 
 
 class Answers:
-    """Functions that return a given outcome, and record the last event."""
+    """A handler that returns a given answer, and records the last event."""
 
-    def __init__(self, outcome=None):
-        self.outcome = outcome or InvocationOutcome({"statusCode": 200, "body": "{}"})
-        self.event = None
+    def __init__(self):
+        self.answer, self.event = {"statusCode": 200, "body": "{}"}, None
 
-    def invoke(self, _arn, event):
+    def __call__(self, event):
         self.event = event
-        return self.outcome
+        return self.answer
 
 
 class Clock:
     def now(self):
         return datetime(2026, 3, 1, 12, tzinfo=UTC)
-
-
-class Aws:
-    def serve(self, _environ, start_response):
-        start_response("200 OK", [])
-        return [b"moto"]
 
 
 @pytest.fixture
@@ -61,8 +53,8 @@ def built(tmp_path):
 def browser(answers, built):
     return Client(
         WsgiApp(
-            LocalGateway(answers, "api", Clock()),
-            Aws(),
+            LocalGateway(answers, Clock()),
+            lambda _request: Response("the bus"),
             {START: lambda: "<!doctype html>page", EXPORTS: lambda: "export A=1\n"},
             lambda _request: Response("sent"),
             Site(ConsoleConfig("api/v1"), built),
@@ -146,18 +138,17 @@ def test_a_result_becomes_a_response_with_all_its_headers():
         "body": base64.b64encode(b"{}").decode(),
         "isBase64Encoded": True,
     }
-    response = response_of(InvocationOutcome(answer))
+    response = response_of(answer)
     assert (response.status_code, response.get_data()) == (201, b"{}")
     assert response.headers.getlist("Set-Cookie") == ["a=1", "b=2"]
     assert response.content_type == "application/json"
 
 
-@pytest.mark.parametrize(
-    "outcome",
-    [InvocationOutcome(error=ValueError("x")), InvocationOutcome(None), InvocationOutcome({"no": "status"})],
-)
-def test_a_function_without_a_result_is_a_502(outcome):
-    assert response_of(outcome).status_code == 502
+@pytest.mark.parametrize("fail", [lambda _event: 1 / 0, lambda _event: None, lambda _event: {"no": "status"}])
+def test_a_handler_without_a_result_is_a_502(fail, caplog):
+    request = Request(EnvironBuilder(path="/api/v1/health").get_environ())
+    assert LocalGateway(fail, Clock())(request).status_code == 502
+    assert ("ZeroDivisionError" in caplog.text) is ("the API failed" in caplog.text)
 
 
 def test_a_body_over_the_limit_is_rejected_before_the_function_runs(browser, answers):
@@ -188,7 +179,7 @@ def test_the_console_is_at_the_root(browser):
 
 def test_large_responses_are_compressed_for_clients_that_accept_it(browser, built, answers):
     (built / "assets" / "main-1a.js").write_text("start();" * 1_000)
-    answers.outcome = InvocationOutcome({"statusCode": 200, "body": "[1]" * 1_000})
+    answers.answer = {"statusCode": 200, "body": "[1]" * 1_000}
     for path, text in (("/assets/main-1a.js", "start();" * 1_000), ("/api/v1/openapi.json", "[1]" * 1_000)):
         answer = browser.get(path, headers={"Accept-Encoding": "br, gzip;q=0.5"})
         assert answer.headers["Content-Encoding"] == "gzip"
@@ -268,13 +259,13 @@ def test_a_page_of_this_machine_is_allowed(browser):
     assert browser.get("/api/v1/health", headers={"Origin": "http://localhost:5173"}).status_code == 200
 
 
-def test_signed_requests_go_to_moto_unless_they_are_signed_for_the_api(browser):
+def test_signed_requests_go_to_the_bus_unless_they_are_signed_for_the_api(browser):
     def signed(service):
         return {
             "Authorization": f"AWS4-HMAC-SHA256 Credential=x/20260301/us-east-1/{service}/aws4_request, …"
         }
 
-    assert browser.post("/", headers=signed("sqs")).text == "moto"
+    assert browser.post("/", headers=signed("sqs")).text == "the bus"
     assert browser.get("/api/v1/health", headers=signed("execute-api")).text == "{}"
 
 
@@ -296,15 +287,8 @@ def test_everything_is_served_on_one_port(cloud, notes):
     _, page = request(cloud, "GET", "/local")
     assert "<code>note</code>" in page
     assert "http://" not in page.replace(cloud.url, "")
-    sqs = boto3.client("sqs", endpoint_url=cloud.url)
-    assert cloud.settings.made.queues["default"].rpartition("/")[2] in str(sqs.list_queues()["QueueUrls"])
-
-
-def test_a_long_poll_of_another_process_delays_no_request(cloud, notes):
-    sqs = boto3.client("sqs", endpoint_url=cloud.url)
-    queue = sqs.create_queue(QueueName="empty")["QueueUrl"]
-    assert "Messages" not in sqs.receive_message(QueueUrl=queue, WaitTimeSeconds=20)
-    settled(cloud, cloud.scheduler().schedule(Note(text="next"), at=timedelta(0)))
+    with pytest.raises(ClientError, match="start it with --setup module:function"):
+        boto3.client("sqs", endpoint_url=cloud.url).list_queues()
 
 
 def test_users_and_services_have_the_permissions_of_their_roles(notes):

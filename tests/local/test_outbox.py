@@ -17,6 +17,7 @@ from duetime.local.run_lines import RunLines
 from duetime.local.wsgi_app import WsgiApp
 from duetime.model.action import Action
 from duetime.model.metric import Metric
+from duetime.settings import Settings
 from tests.local.conftest import SHORT
 from tests.local.test_notifications_on_the_local_cloud import FAILED, TO, app_of, fail, sent
 from tests.local.test_one_port import request
@@ -44,7 +45,7 @@ def outbox():
 
 @pytest.fixture
 def browser(outbox):
-    metrics = Metrics()
+    metrics = Metrics(Settings(), bool)
     metrics.take(
         [BufferedMetric([{"deployment": "duetime"}], {Metric.FAILED: [1.0], Metric.EXECUTED: [2.0]})]
     )
@@ -114,7 +115,7 @@ def test_the_page_links_to_the_lists_and_to_the_latest_mails(browser):
         assert f'href="/outbox/{path}"' in page
     assert "&lt;b&gt;three" in page
     assert "<b>three" not in page
-    assert "mails/" not in browser_of(Outbox(), Metrics()).get("/outbox/").text
+    assert "mails/" not in browser_of(Outbox(), Metrics(Settings(), bool)).get("/outbox/").text
 
 
 def test_each_list_holds_the_latest_entries(outbox):

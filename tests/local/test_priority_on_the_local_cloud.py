@@ -3,10 +3,7 @@
 import threading
 from datetime import timedelta
 
-import pytest
-
 from duetime import App, Order, Payload
-from duetime.errors import SettingsError
 from duetime.local import LocalCloud, LocalOptions
 from duetime.settings import Settings
 from tests.local.conftest import settled
@@ -43,20 +40,6 @@ def test_a_high_action_starts_beside_normal_ones_that_wait():
         started = {action.id: scheduler.get(action.id).attempts[0].started_at for action in (high, *normal)}
         later = [action for action in normal if started[action.id] > started[high.id]]
         assert len(later) > WORKERS
-        names = {url.rpartition("/")[2] for url in cloud.client("sqs").list_queues()["QueueUrls"]}
-        assert "duetime-due-default_high" in names
-
-
-def test_without_a_high_type_there_is_no_second_queue_and_no_later_deploy_adds_one():
-    app = App()
-
-    @app.action
-    def report(payload: Report) -> None: ...
-
-    with LocalCloud(app) as cloud:
-        assert not [url for url in cloud.client("sqs").list_queues()["QueueUrls"] if "_high" in url]
-        with pytest.raises(SettingsError, match="needs a second queue"):
-            cloud.redeploy(high_priority=True)
 
 
 def test_with_the_setting_a_single_action_is_high():

@@ -46,14 +46,21 @@ def ran(cloud):
 def test_handlers_use_the_resources_of_the_setup():
     with LocalCloud(shop(), LocalOptions(setup=setups.make_orders)) as cloud:
         assert ran(cloud).status is Status.EXECUTED
-        assert cloud.client("dynamodb").scan(TableName="orders")["Items"] == [{"id": {"S": "o-1"}}]
+        assert boto3.client("dynamodb").scan(TableName="orders")["Items"] == [{"id": {"S": "o-1"}}]
 
 
-def test_without_a_setup_an_attempt_names_the_missing_table_and_is_retried():
-    with LocalCloud(shop()) as cloud:
+def test_without_its_table_an_attempt_names_it_and_is_retried():
+    with LocalCloud(shop(), LocalOptions(setup=lambda: None)) as cloud:
         row = ran(cloud)
     assert row.status is Status.PENDING
     assert "Make the table orders in us-east-1" in row.attempts[0].message
+
+
+def test_without_a_setup_a_commit_names_the_option():
+    with LocalCloud(shop()) as cloud:
+        row = ran(cloud)
+    assert row.status is Status.PENDING
+    assert "--setup" in row.attempts[0].message
 
 
 def test_the_setup_runs_once_before_the_deploy():
@@ -71,8 +78,8 @@ def test_the_setup_runs_once_before_the_deploy():
 def test_an_error_of_the_setup_ends_the_start_and_cleans_up():
     with pytest.raises(Exception, match="Table already exists"):
         LocalCloud(shop(), LocalOptions(setup=setups.make_them_twice)).start()
-    with LocalCloud(shop(), LocalOptions(setup=setups.make_orders)) as cloud:
-        assert "orders" in cloud.client("dynamodb").list_tables()["TableNames"]
+    with LocalCloud(shop(), LocalOptions(setup=setups.make_orders)):
+        assert "orders" in boto3.client("dynamodb").list_tables()["TableNames"]
 
 
 @pytest.fixture

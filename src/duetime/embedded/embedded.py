@@ -21,12 +21,12 @@ from duetime.embedded.cloud import InProcessCloud, MemoryCloud
 from duetime.environment import instance_name
 from duetime.ids import tenant
 from duetime.ports.wakeups import Delivery
-from duetime.scheduler import Scheduler
 from duetime.settings import Settings, check_variables
 
 if TYPE_CHECKING:
     from duetime.app import App
     from duetime.jobs.reconcile import Reconciled
+    from duetime.scheduler import Scheduler
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +42,7 @@ _RUNS_ON = 0.1
 
 @contextmanager
 def embedded(
+    make_scheduler: Callable[..., Scheduler],
     app: App,
     *,
     tenant_id: str,
@@ -57,7 +58,9 @@ def embedded(
         engine.start()
         try:
             ports = engine.cloud.ports
-            yield Scheduler(ports.store, tenant_id=tenant_id, actor=actor, **ports.of_schedulers(settings))
+            yield make_scheduler(
+                ports.store, tenant_id=tenant_id, actor=actor, **ports.of_schedulers(settings)
+            )
         finally:
             engine.stop()
 
@@ -141,6 +144,7 @@ class Engine:
                 delivery = self.cloud.receive() if goes_on else None
         finally:
             self._free.release()
+            self._wake()  # to publish what has happened
 
     def _handle(self, delivery: Delivery) -> None:
         try:

@@ -11,29 +11,39 @@ from uuid import uuid4
 from werkzeug.wrappers import Request, Response
 
 from duetime import instant
+from duetime.aws.tables import name_of
 from duetime.clock import Clock
 from duetime.local.addresses import ACCOUNT, REGION
 
 _PUT_EVENTS = "AWSEvents.PutEvents"
+DEFAULT_BUS = "default"
 _JSON = "application/x-amz-json-1.1"
 
 Event = Mapping[str, Any]
 
 
 class AwsRequests:
-    """The bus of the local cloud, for any SDK: `take` is called with each event in EventBridge's form."""
+    """The bus of the local cloud, for any SDK.
 
-    def __init__(self, take: Callable[[Event], object], clock: Clock) -> None:
-        self._take, self._clock = take, clock
+    Args:
+        take: is called with each event of the bus in EventBridge's form.
+        bus: returns the bus' name; events of other buses reach nobody.
+        clock: of the local cloud.
+    """
+
+    def __init__(self, take: Callable[[Event], object], bus: Callable[[], str], clock: Clock) -> None:
+        self._take, self._bus, self._clock = take, bus, clock
 
     def __call__(self, request: Request) -> Response:
         """Answer a signed request."""
         target = request.headers.get("X-Amz-Target", "")
         if target != _PUT_EVENTS:
             return _refused(target or f"{request.method} {request.path}")
-        events = [self._event(entry) for entry in json.loads(request.get_data())["Entries"]]
-        for event in events:
-            self._take(event)
+        entries = json.loads(request.get_data())["Entries"]
+        events = [self._event(entry) for entry in entries]
+        for entry, event in zip(entries, events, strict=True):
+            if name_of(entry.get("EventBusName", DEFAULT_BUS)) == self._bus():
+                self._take(event)
         put = [{"EventId": event["id"]} for event in events]
         return Response(json.dumps({"FailedEntryCount": 0, "Entries": put}), content_type=_JSON)
 

@@ -91,12 +91,12 @@ class LocalCloud:
     def __init__(self, app: App, options: LocalOptions | None = None) -> None:
         self.app, self.options = app, options or LocalOptions()
         settings = self.options.settings
-        self.settings = replace(
-            settings,
-            metric_types=settings.metric_types or "*",
-            mail_from=settings.mail_from or SENDER,
-            topic_arn=settings.topic_arn or f"arn:aws:sns:{REGION}:{ACCOUNT}:{settings.prefix}notifications",
-        )
+        self.settings = replace(settings, metric_types=settings.metric_types or "*")
+        if settings.events != "off":
+            topic = f"arn:aws:sns:{REGION}:{ACCOUNT}:{settings.prefix}notifications"
+            self.settings = replace(
+                self.settings, mail_from=settings.mail_from or SENDER, topic_arn=settings.topic_arn or topic
+            )
         self._clock = SystemClock()
         self.metrics = Metrics(self.settings, lambda name: name in self.app.handlers)
         self.outbox, self._run_logs = Outbox(), LocalRunLogs()
@@ -130,7 +130,7 @@ class LocalCloud:
             self._is_deployed(engine.cloud.reconciled)
             ports = engine.cloud.ports
             if isinstance(engine.cloud, FileSteps) and self.options.data is not None:
-                self.found = engine.cloud.store.found()
+                self.found = engine.cloud.found
             if self.options.mail_to:
                 choose_everything(self.options.mail_to, ports, self._clock)
             engine.start()
@@ -180,7 +180,7 @@ class LocalCloud:
         tenant = self.settings.only_tenant or LOCAL_TENANT
         self._make_api()
         gateway = LocalGateway(lambda event: self._api(event, None), self._clock, tenant=tenant)
-        requests = AwsRequests(self._engine.cloud.event, self._clock)
+        requests = AwsRequests(self._engine.cloud.event, lambda: self.settings.event_bus, self._clock)
         pages = {START: self._page, EXPORTS: lambda: exports(self.environment)}
         self._server.start(
             WsgiApp(gateway, requests, pages, OutboxPages(self.outbox, self.metrics), self._site)

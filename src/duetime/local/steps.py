@@ -68,7 +68,12 @@ class LocalSteps(InProcessCloud):
 
 
 class FileSteps(LocalSteps, SqliteCloud):
-    """The steps over a file."""
+    """The steps over a file; `found` is what an earlier process has left in it."""
+
+    def open_tables(self, settings: Settings) -> None:
+        """See `InProcessCloud`."""
+        super().open_tables(settings)
+        self.found = self.store.found()
 
 
 class _Doubled:

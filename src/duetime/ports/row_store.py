@@ -223,8 +223,8 @@ class RowStore(StoreOfParts):
             if theirs:
                 if self.on_commit is None:
                     raise Unsupported(
-                        "the entries of a commit need DynamoDB; in memory, SimulatedCloud(app, on_commit=…)"
-                        " takes them"
+                        "the entries of a commit need DynamoDB: start `duetime local` with --setup; in tests,"
+                        " SimulatedCloud(app, on_commit=…) takes them"
                     )
                 self.on_commit(theirs)
             result = self.settle(claimed, settlement)

@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 
 from duetime.errors import QuotaExceeded
-from duetime.local import LocalCloud, LocalOptions
 from duetime.settings import Settings
-from tests.local.conftest import Note, settled
+from tests.emulated import LocalCloud, LocalOptions
+from tests.emulated.conftest import Note, settled
 
 
 def run(cloud, *words):
