@@ -11,6 +11,7 @@ import pytest
 from duetime import App
 from duetime.cli import main
 from duetime.clock import SystemClock
+from duetime.local import LocalCloud, LocalOptions
 from duetime.targets import (
     EventBridgeEvent,
     LambdaInvocation,
@@ -20,7 +21,6 @@ from duetime.targets import (
     WebhookHost,
     with_targets,
 )
-from tests.emulated import LocalCloud, LocalOptions
 
 ARN = "arn:aws:{}:us-east-1:123456789012:{}"
 NOW = timedelta(0)
@@ -71,7 +71,7 @@ def test_all_kinds_reach_the_local_cloud(receiver):
         actions = [scheduler.schedule(payload, at=NOW) for payload in payloads]
         assert ended(scheduler, actions) == ["executed"] * 5
         refused = rejected(cloud.url, "https://169.254.169.254/latest/meta-data")
-        sqs = cloud.client("sqs")
+        sqs = boto3.client("sqs")
         url = sqs.get_queue_url(QueueName="orders")["QueueUrl"]
         found = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]
     bodies = {message["Body"] for message in found}

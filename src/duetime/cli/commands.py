@@ -127,7 +127,7 @@ _LOCAL = Command(
             help="grant a target: an ARN, or"
             " https://HOST[,secret=env:NAME][,deliver_to=http://127.0.0.1:PORT]",
         ),
-        flag("--unreliable", "timers fire up to 60 s late, and some messages come twice, as on AWS"),
+        flag("--unreliable", "some messages come twice, as on AWS"),
         argument(
             "--mail-to",
             type=mail_address,
@@ -136,7 +136,7 @@ _LOCAL = Command(
         ),
         flag("--verbose", "show all log lines"),
     ),
-    "Run an app on a cloud of its own: moto and the Lambda handlers, in one process, on 127.0.0.1.",
+    "Run an app in this process, with the API, the console and an outbox on 127.0.0.1.",
     calls=False,
 )
 

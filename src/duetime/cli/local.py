@@ -88,7 +88,7 @@ def _program() -> str:
 def _options(arguments: argparse.Namespace) -> LocalOptions:
     from duetime.local import LocalOptions  # noqa: PLC0415 - as above
 
-    setup = None if arguments.setup is None else setup_at(arguments.setup)
+    setup = setup_at(arguments.setup) if arguments.setup else _nothing if arguments.target else None
     try:
         return LocalOptions(
             settings=_settings(arguments),
@@ -101,6 +101,10 @@ def _options(arguments: argparse.Namespace) -> LocalOptions:
         )
     except SettingsError as error:
         raise BadUsage(str(error)) from error
+
+
+def _nothing() -> None:
+    """Make nothing: targets need moto, even without resources of their own."""
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:

@@ -29,16 +29,28 @@ class AwsRequests:
         take: is called with each event of the bus in EventBridge's form.
         bus: returns the bus' name; events of other buses reach nobody.
         clock: of the local cloud.
+        forward: answers all requests, after the local cloud has taken the events; None: it alone answers.
     """
 
-    def __init__(self, take: Callable[[Event], object], bus: Callable[[], str], clock: Clock) -> None:
-        self._take, self._bus, self._clock = take, bus, clock
+    def __init__(
+        self,
+        take: Callable[[Event], object],
+        bus: Callable[[], str],
+        clock: Clock,
+        forward: Callable[[Request], Response] | None = None,
+    ) -> None:
+        self._take, self._bus, self._clock, self._forward = take, bus, clock, forward
 
     def __call__(self, request: Request) -> Response:
         """Answer a signed request."""
         target = request.headers.get("X-Amz-Target", "")
-        if target != _PUT_EVENTS:
-            return _refused(target or f"{request.method} {request.path}")
+        if target == _PUT_EVENTS:
+            answer = self._put_events(request)
+        else:
+            answer = _refused(target or f"{request.method} {request.path}")
+        return answer if self._forward is None else self._forward(request)
+
+    def _put_events(self, request: Request) -> Response:
         entries = json.loads(request.get_data())["Entries"]
         events = [self._event(entry) for entry in entries]
         for entry, event in zip(entries, events, strict=True):

@@ -26,6 +26,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from werkzeug.wrappers import Request, Response
+
 from duetime.api import PREFIX
 from duetime.api.authenticator import check_access
 from duetime.app import App
@@ -102,6 +104,7 @@ class LocalCloud:
         self.outbox, self._run_logs = Outbox(), LocalRunLogs()
         self._site, self._environment = Site(_CONSOLE), Environment()
         self.found: Found | None = None
+        self._forward: Callable[[Request], Response] | None = None
         self._undo = ExitStack()
 
     def start(self) -> None:
@@ -144,12 +147,19 @@ class LocalCloud:
     def _tables(self) -> Iterator[tuple[Callable[..., LocalSteps], Mapping[str, str]]]:
         """Return what makes the steps, and the variables by which other processes find the tables."""
         if self.options.setup is not None:
-            from duetime.local.moto import MotoSteps, moto_server  # noqa: PLC0415 - moto takes a second to load
+            from duetime.local.moto import (  # noqa: PLC0415 - moto takes a second to load
+                MotoSteps,
+                forwarder,
+                moto_server,
+            )
 
             with moto_server() as url:
-                places = {"AWS_ENDPOINT_URL": url, "AWS_ENDPOINT_URL_EVENTBRIDGE": self.url}
+                self._forward = forwarder(url)
+                places = {"AWS_ENDPOINT_URL": url}
                 self._environment.use_dummy_credentials(places)
                 self.options.setup()
+                places["AWS_ENDPOINT_URL_EVENTBRIDGE"] = self.url  # which does not answer before
+                self._environment.use_dummy_credentials(places)
                 yield MotoSteps, places
             return
         with tempfile.TemporaryDirectory(prefix="duetime-") as temporary:
@@ -180,7 +190,9 @@ class LocalCloud:
         tenant = self.settings.only_tenant or LOCAL_TENANT
         self._make_api()
         gateway = LocalGateway(lambda event: self._api(event, None), self._clock, tenant=tenant)
-        requests = AwsRequests(self._engine.cloud.event, lambda: self.settings.event_bus, self._clock)
+        requests = AwsRequests(
+            self._engine.cloud.event, lambda: self.settings.event_bus, self._clock, self._forward
+        )
         pages = {START: self._page, EXPORTS: lambda: exports(self.environment)}
         self._server.start(
             WsgiApp(gateway, requests, pages, OutboxPages(self.outbox, self.metrics), self._site)

@@ -9,15 +9,18 @@ from __future__ import annotations
 import json
 import logging
 from collections import deque
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from datetime import datetime
+from http.client import HTTPConnection
 from threading import Event, Thread
 from typing import Any
 from urllib.request import Request, urlopen
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import WSGIRequestHandler, make_server
+from werkzeug.wrappers import Request as Sent
+from werkzeug.wrappers import Response
 
 from duetime.aws import clients, tables
 from duetime.aws.backends import AwsBackends
@@ -62,6 +65,19 @@ def moto_server() -> Iterator[str]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def forwarder(url: str) -> Callable[[Sent], Response]:
+    """Return a function that has moto answer a request of another process."""
+
+    def forward(sent: Sent) -> Response:
+        connection = HTTPConnection(url.removeprefix("http://"))
+        with closing(connection):
+            connection.request(sent.method, sent.full_path, sent.get_data(), dict(sent.headers))
+            answer = connection.getresponse()
+            return Response(answer.read(), answer.status, dict(answer.getheaders()))
+
+    return forward
 
 
 def _post(url: str, operation: str, body: Mapping[str, Any]) -> None:

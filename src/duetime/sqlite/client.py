@@ -57,7 +57,7 @@ def _opened(path: Path) -> Database:
 
 @lru_cache(maxsize=4)
 def _file_of(path: Path, _number: int) -> Database:
-    return Database(path, TABLES, tells_others=True)
+    return Database(path, TABLES, reports_changes=True)
 
 
 def ports_of(path: str, settings: Settings) -> tuple[CloudPorts, HostedTypes]:

@@ -84,7 +84,7 @@ class SqliteCloud(InProcessCloud):
         """See `InProcessCloud`; first take what processes without steps have written."""
         if self._has_news:
             self._has_news = False
-            for images in self._database.told():
+            for images in self._database.take_changes():
                 self._take(images)
         return super().turn()
 

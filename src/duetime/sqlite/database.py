@@ -14,7 +14,7 @@ from typing import Any
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 
 SERVICE = "SQLite"
-TOLD = "CREATE TABLE IF NOT EXISTS told (number INTEGER PRIMARY KEY AUTOINCREMENT, old TEXT, new TEXT)"
+CHANGES = "CREATE TABLE IF NOT EXISTS changes (number INTEGER PRIMARY KEY AUTOINCREMENT, old TEXT, new TEXT)"
 """The changes of processes that only call: one that has the steps takes them, as from a stream."""
 Images = Mapping[str, Any]
 """``OldImage`` and ``NewImage`` of an item, those that there are, as in a stream."""
@@ -35,14 +35,14 @@ class Database:
     Args:
         path: of the file, which is created if it is missing.
         tables: the statements that create what is not there.
-        tells_others: other processes read what `tell` is given, since this one has no steps.
+        reports_changes: `report` writes what another process takes, since this one has no steps.
 
     Raises:
         BackendMisconfigured: the file is no database, or has another format.
     """
 
-    def __init__(self, path: Path | str, tables: str, *, tells_others: bool = False) -> None:
-        self.path, self._tells_others = path, tells_others
+    def __init__(self, path: Path | str, tables: str, *, reports_changes: bool = False) -> None:
+        self.path, self._reports_changes = path, reports_changes
         self._version = 0
         self._lock = threading.RLock()
         self._is_writing, self._afterwards = False, list[Callable[[], object]]()
@@ -61,7 +61,7 @@ class Database:
         self._connection.execute("PRAGMA journal_mode = WAL")
         with self.writing() as connection:
             self._check_format(connection)
-            for statement in filter(str.strip, (tables + TOLD).split(";")):
+            for statement in filter(str.strip, (tables + CHANGES).split(";")):
                 connection.execute(statement)
 
     def _check_format(self, connection: sqlite3.Connection) -> None:
@@ -111,13 +111,13 @@ class Database:
             for call in calls:
                 call()
 
-    def tell(self, old: Text, new: Text, call: Callable[[], object]) -> None:
+    def report(self, old: Text, new: Text, call: Callable[[], object]) -> None:
         """Call a function once the present transaction is in the file, after those that were given before.
 
-        A database that tells others writes the texts of the change instead, in the same transaction.
+        A database that reports changes writes the texts of the change instead, in the same transaction.
         """
-        if self._tells_others:
-            self._connection.execute("INSERT INTO told (old, new) VALUES (?, ?)", (old(), new()))
+        if self._reports_changes:
+            self._connection.execute("INSERT INTO changes (old, new) VALUES (?, ?)", (old(), new()))
         else:
             self._afterwards.append(call)
 
@@ -128,13 +128,13 @@ class Database:
         before, self._version = self._version, version
         return bool(version != before)
 
-    def told(self) -> Sequence[Images]:
+    def take_changes(self) -> Sequence[Images]:
         """Take the changes that processes without steps have written, oldest first."""
         with self.reading() as connection:
-            if not connection.execute("SELECT 1 FROM told LIMIT 1").fetchall():
+            if not connection.execute("SELECT 1 FROM changes LIMIT 1").fetchall():
                 return ()
         with self.writing(survives_power_cuts=False) as connection:
-            found = connection.execute("DELETE FROM told RETURNING number, old, new").fetchall()
+            found = connection.execute("DELETE FROM changes RETURNING number, old, new").fetchall()
         return [
             {name: from_text(text) for name, text in (("OldImage", old), ("NewImage", new)) if text}
             for _, old, new in sorted(found)

@@ -119,7 +119,7 @@ class SqliteItems(StepItems):
             images = {} if old is None else {"OldImage": old.item}
             images |= {} if new is None else {"NewImage": stored(write.kind, new)}
             old_text, new_text = (partial(_text_of, images.get(name)) for name in ("OldImage", "NewImage"))
-            self.database.tell(old_text, new_text, partial(self._on_write, images))
+            self.database.report(old_text, new_text, partial(self._on_write, images))
 
     def remove_expired(self, now: datetime) -> None:
         with self.step():

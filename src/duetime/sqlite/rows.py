@@ -79,7 +79,7 @@ class SqliteRows:
                 connection.execute(f"UPDATE rows SET row = ? WHERE {_KEY}", (text, *key))
             else:
                 connection.execute(_REPLACE, (*key, text, *indexed))
-            self._database.tell(
+            self._database.report(
                 lambda: None if old is None else _to_text(old),
                 lambda: text,
                 partial(self._on_change, Change(old, stored)),
@@ -109,7 +109,7 @@ class SqliteRows:
                 row for (text,) in found.fetchall() if isinstance(row := read_what_can_be(text), Action)
             ]
             for row in expired:
-                self._database.tell(
+                self._database.report(
                     partial(_to_text, row), lambda: None, partial(self._on_change, Change(row, None))
                 )
         return expired
