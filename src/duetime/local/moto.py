@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import datetime
 from http.client import HTTPConnection
-from threading import Event, Thread
+from threading import Thread
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -24,14 +24,9 @@ from werkzeug.wrappers import Response
 
 from duetime.aws import clients, tables
 from duetime.aws.backends import AwsBackends
-from duetime.aws.keys import is_batch, ref_of
-from duetime.aws.streams import subject_of
-from duetime.errors import UnreadableRow
+from duetime.embedded.streamed import StreamedCloud
 from duetime.local.addresses import HOST
 from duetime.local.steps import LocalSteps
-from duetime.model.batch import BatchRef
-from duetime.model.change import Change
-from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -87,7 +82,7 @@ def _post(url: str, operation: str, body: Mapping[str, Any]) -> None:
     urlopen(request).close()  # noqa: S310 - as above
 
 
-class MotoSteps(LocalSteps):
+class MotoSteps(LocalSteps, StreamedCloud):
     """The steps over the tables on moto."""
 
     def open_tables(self, settings: Settings) -> None:
@@ -100,60 +95,37 @@ class MotoSteps(LocalSteps):
             clients.dynamodb().create_table(**tables.create_table_request(shape, name))
         backends = AwsBackends(settings, self.clock)
         self.store, self.job_store, self.items = backends.store, backends.jobs, backends.items
-        self._written, self._is_closed = deque[Mapping[str, Any]](), Event()
+        self._changes = deque[Mapping[str, Any]]()
         for _, name in shapes:
-            Thread(target=self._follow, args=(name,), name="duetime-stream", daemon=True).start()
+            self.watch(_Stream(name, self._changes), _LOOK)
 
-    def _follow(self, table: str) -> None:
-        streams = clients.dynamodb_streams()
-        arn = streams.list_streams(TableName=table)["Streams"][0]["StreamArn"]
-        shard = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]
-        mark = streams.get_shard_iterator(StreamArn=arn, ShardId=shard, ShardIteratorType="TRIM_HORIZON")
-        iterator = mark["ShardIterator"]
-        while not self._is_closed.wait(_LOOK):
-            try:
-                page = streams.get_records(ShardIterator=iterator)
-            except Exception:  # the next look may succeed
-                log.debug("the stream of %s was not read", table, exc_info=True)
-                continue
-            iterator = page["NextShardIterator"]
-            if page["Records"]:
-                self._written.extend(record["dynamodb"] for record in page["Records"])
-                self._wake()
-
-    def turn(self) -> Delivery | None:
-        """Read first what the streams have brought."""
-        while self._written:
-            self._take(self._written.popleft())
-        return super().turn()
-
-    def _take(self, images: Mapping[str, Any]) -> None:
-        new = images.get("NewImage", {})
-        if new and is_batch(new):
-            ref = ref_of(new)
-            self._batch_written(BatchRef(ref.tenant_id, ref.id))
-            return
-        try:
-            fact = subject_of(images)
-        except UnreadableRow:
-            log.debug("an item is unreadable", exc_info=True)  # moto's record of a new item's keys
-            return
-        if isinstance(fact, Change):
-            self._changed(fact)
-        elif fact is not None:
-            self._record_fact(fact)
-
-    def use_due_shards(self, number: int) -> None:
-        """Do nothing: the tables' number stays."""
+    def take_changes(self) -> Iterator[Mapping[str, Any]]:
+        """See `StreamedCloud`."""
+        while self._changes:
+            yield self._changes.popleft()
 
     def remove_expired(self, now: datetime) -> None:
         """Leave what has expired to moto, which keeps it."""
 
-    def next_sweep_at(self) -> datetime | None:
-        """Leave none out: another process may have written."""
-        return self.sweep_at
 
-    def close(self) -> None:
-        """End the reads of the streams."""
-        self._is_closed.set()
-        super().close()
+class _Stream:
+    """The stream of a table, from its beginning, into `changes`."""
+
+    def __init__(self, table: str, changes: deque[Mapping[str, Any]]) -> None:
+        self._client, self._changes = clients.dynamodb_streams(), changes
+        arn = self._client.list_streams(TableName=table)["Streams"][0]["StreamArn"]
+        shard = self._client.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]
+        self._iterator = self._client.get_shard_iterator(
+            StreamArn=arn, ShardId=shard, ShardIteratorType="TRIM_HORIZON"
+        )["ShardIterator"]
+
+    def __call__(self) -> bool:
+        """Read on; return whether there was something."""
+        page = self._client.get_records(ShardIterator=self._iterator)
+        self._iterator = page["NextShardIterator"]
+        found = [record["dynamodb"] for record in page["Records"]]
+        # moto creates an item in two steps, and the record of the first has the keys alone.
+        self._changes.extend(
+            images for images in found if images["Keys"].keys() != images.get("NewImage", {}).keys()
+        )
+        return bool(found)
