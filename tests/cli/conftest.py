@@ -19,6 +19,7 @@ from duetime.jobs.trusted_reading import KnownPauses
 from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.notes import MemoryAuditTrail, MemoryGrants
 from duetime.ports.notifications import Inbox, InboxPorts, PreferencesStore
+from duetime.settings import Settings
 
 
 class Remark(Payload):
@@ -173,7 +174,7 @@ def app():
 @pytest.fixture
 def engine(app):
     """An engine that really runs due actions, in this process."""
-    engine = Engine(app)
+    engine = Engine(app, Settings())
     engine.start()
     yield engine
     engine.stop()
@@ -204,7 +205,7 @@ def url(app, engine, serve, inbox_ports, trail):
         engine.cloud.job_ports,
         app,
         engine.clock,
-        engine.settings,
+        engine.cloud.settings,
         engine.cloud.undelivered_ports,
         inbox_ports,
         pauses=KnownPauses(engine.cloud.pauses, engine.clock),

@@ -1,10 +1,9 @@
 """``duetime tenants``: pause, list, resume, quotas."""
 
-from dataclasses import replace
-
 import pytest
 
 from duetime.embedded.embedded import Engine
+from duetime.settings import Settings
 
 
 def test_pause_list_and_resume(duetime):
@@ -44,8 +43,8 @@ def test_without_quotas_that_is_printed(duetime):
 class TestQuotas:
     @pytest.fixture
     def engine(self, app):
-        engine = Engine(app)
-        engine.settings = replace(engine.settings, quotas={"acme": "jobs=3 requests=50", "globex": "jobs=7"})
+        quotas = {"acme": "jobs=3 requests=50", "globex": "jobs=7"}
+        engine = Engine(app, Settings(quotas=quotas))
         engine.start()
         yield engine
         engine.stop()

@@ -8,7 +8,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from duetime.aws import job_store
+from duetime.aws import AwsBackends
 from duetime.aws.job_items import job_key
 from duetime.aws.job_wakes import EventBridgeJobWakes
 from duetime.aws.jobs import DynamoJobStore
@@ -179,7 +179,7 @@ def cancelling(*codes, calls=None):
 
 
 def far(client):
-    return job_store(Settings(), client)
+    return AwsBackends(Settings(), client=client).jobs
 
 
 def test_a_conflict_is_tried_again_and_then_unavailable():

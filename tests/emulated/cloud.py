@@ -36,7 +36,7 @@ from duetime.actions.usage_quotas import UsageQuotas
 from duetime.api import PREFIX
 from duetime.api.authenticator import check_access
 from duetime.app import App
-from duetime.aws import action_store, job_ports, undelivered_ports, usage_counts
+from duetime.aws import AwsBackends, action_store
 from duetime.clock import SystemClock
 from duetime.console import ConsoleConfig, Site
 from duetime.errors import DeclarationError, SettingsError
@@ -237,15 +237,15 @@ class LocalCloud:
 
     def scheduler(self, *, tenant_id: str = "", actor: str = "local") -> Scheduler:
         """Return a scheduler on this cloud's tables, by default of the only tenant, or of ``acme``."""
-        quotas = UsageQuotas(usage_counts(self.settings), self._clock, self.settings)
+        quotas = UsageQuotas(AwsBackends(self.settings).usage_counts, self._clock, self.settings)
         return Scheduler(
             action_store(self.settings),
             tenant_id=tenant_id or self.settings.only_tenant or LOCAL_TENANT,
             actor=actor,
             clock=self._clock,
             settings=self.settings,
-            jobs=job_ports(self.settings, self._clock),
-            undelivered=undelivered_ports(self.settings),
+            jobs=AwsBackends(self.settings, self._clock).job_ports,
+            undelivered=AwsBackends(self.settings).undelivered,
             quotas=quotas if has_quotas(self.settings) else None,
         )
 

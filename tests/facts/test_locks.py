@@ -33,6 +33,8 @@ WAIT_FOR_THEIR_OWN = {
     "aws/async_clients.py:close": "as above",
     "aws/clients.py:client": "boto3's session makes one client at a time; botocore bounds the time",
     "declare/resources.py:_get": "the lock is one resource's: all runs that need it wait for its factory",
+    "embedded/embedded.py:_turn": "the lock is one engine's: a deploy waits for the end of a turn",
+    "embedded/embedded.py:deploy": "as above, the next turn for the deploy",
     "worker/end_run.py:__call__": "the lock is one run's: its checkpoints are in order, and it commits once",
     "worker/batch.py:_started": "asyncio's constructors wait for nobody",
 }

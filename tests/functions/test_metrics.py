@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import Scheduler
-from duetime.aws import clients, job_store
+from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, SettingsError
@@ -171,7 +171,7 @@ class TestTheFunction:
     def test_dispatch_counts_missed_occurrences(self, with_jobs, deploy, metered):
         deploy()
         ref = JobRef("system", sample("dispatch-job")["job"])
-        assert job_store(with_jobs).get(ref) is not None
+        assert AwsBackends(with_jobs).jobs.get(ref) is not None
         noon = (SystemClock().now() + timedelta(days=3)).replace(hour=12, minute=0)
         clock, meter = TurnedClock(noon), metrics_buffer()
         metered()

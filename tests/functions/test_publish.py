@@ -9,7 +9,7 @@ import boto3
 import pytest
 
 from duetime import Scheduler
-from duetime.aws import clients, usage_counts
+from duetime.aws import AwsBackends, clients
 from duetime.clock import SystemClock
 from duetime.errors import QuotaExceeded
 from duetime.lambdas.publish import action_filters, job_filters
@@ -316,7 +316,7 @@ def test_with_quotas_the_selected_changes_of_one_shots_are_counted(deployed, fun
         one for one in records(deployed.made.actions_table) if any(matches(rule, one) for rule in filters)
     ]
     assert function("publish")({"Records": chosen}, Context()) == NO_FAILURES
-    used = usage_counts(deployed).read("acme", SystemClock().now())
+    used = AwsBackends(deployed).usage_counts.read("acme", SystemClock().now())
     assert used.pending == 1
     assert used.payload_bytes > 3_000
     Scheduler.from_env(tenant_id="acme").schedule(SendReceipt(order="o-4"), at=timedelta(hours=1))

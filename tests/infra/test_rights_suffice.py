@@ -10,7 +10,7 @@ import pytest
 
 from duetime import Order, Scheduler, instant
 from duetime.actions.usage_quotas import UsageQuotas
-from duetime.aws import action_store, clients, undelivered_ports, usage_counts
+from duetime.aws import action_store, clients
 from duetime.aws.backends import AwsBackends
 from duetime.aws.keyed_items import item_key
 from duetime.aws.keys import row_key
@@ -279,7 +279,7 @@ def test_the_grant_to_schedule_covers_the_sdks_calls(deployed, recorder, tenants
         actor="ann",
         clock=clock,
         settings=deployed,
-        quotas=UsageQuotas(usage_counts(deployed), clock, several),
+        quotas=UsageQuotas(AwsBackends(deployed).usage_counts, clock, several),
         sees_system=tenants is None,
     )
     keyed = {"at": timedelta(0), "idempotency_key": "order-17", "correlation_id": "order:17"}
@@ -309,7 +309,7 @@ def test_the_grant_to_schedule_covers_the_sdks_calls(deployed, recorder, tenants
 
 
 def test_the_grant_to_redrive_covers_the_sdks_calls(deployed, recorder):
-    ports = undelivered_ports(deployed)
+    ports = AwsBackends(deployed).undelivered
     ports.store.keep(given_up(), expires_at=SystemClock().now() + timedelta(days=1))
     undelivered = Scheduler.from_env(tenant_id="acme").undelivered
     with recorder.acting("caller"):

@@ -18,7 +18,7 @@ import boto3
 from moto import mock_aws
 
 from duetime import App, Payload, RetryPolicy, Scheduler
-from duetime.aws import action_store, job_ports
+from duetime.aws import AwsBackends, action_store
 from duetime.aws.tables import JOBS, actions_shape, create_table_request
 from duetime.clock import SystemClock
 from duetime.lambdas.deploy import Rollout
@@ -112,7 +112,7 @@ class Deployment:
             actor="test",
             clock=CLOCK,
             settings=self.settings,
-            jobs=job_ports(self.settings, CLOCK),
+            jobs=AwsBackends(self.settings, CLOCK).job_ports,
         )
         self.work = make_handler(self.settings, app.handler_set, instance="test", metrics=lambda *_: None)
 

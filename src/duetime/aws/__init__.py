@@ -2,20 +2,6 @@
 
 from __future__ import annotations
 
-from duetime.aws.backends import (
-    action_store,
-    hosted_types,
-    job_ports,
-    job_store,
-    undelivered_ports,
-    usage_counts,
-)
+from duetime.aws.backends import AwsBackends, action_store, hosted_types
 
-__all__ = [
-    "action_store",
-    "hosted_types",
-    "job_ports",
-    "job_store",
-    "undelivered_ports",
-    "usage_counts",
-]
+__all__ = ["AwsBackends", "action_store", "hosted_types"]

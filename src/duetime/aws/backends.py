@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from duetime.ports.jobs import JobPorts
     from duetime.ports.notifications import NotificationPorts
     from duetime.ports.undelivered import UndeliveredPorts
-    from duetime.ports.usage import UsageCounts
 
 
 def action_store(settings: Settings, client: Any = None, at_once: AtOnce | None = None) -> DynamoStore:
@@ -68,23 +67,6 @@ def _direct_puts() -> DirectPuts:
     return direct_puts(clients.dynamodb())
 
 
-def job_store(settings: Settings, client: Any = None) -> DynamoJobStore:
-    """Return the jobs table for the SDK, over `client` if given."""
-    from duetime.aws.jobs import DynamoJobStore  # noqa: PLC0415 - a caller that only schedules loads no cadences
-
-    return DynamoJobStore(
-        client or clients.dynamodb(),
-        settings.made.actions_table,
-        settings.made.jobs_table,
-        due_shards=settings.due_shards,
-    )
-
-
-def job_ports(settings: Settings, clock: Clock, client: Any = None) -> JobPorts:
-    """Return the jobs' back ends for the SDK, over `client` if given."""
-    return AwsBackends(settings, clock, client).job_ports
-
-
 def hosted_types(settings: Settings, clock: Clock, client: Any = None) -> Callable[[], Hosted]:
     """Return a function that reads all published manifests, with at most one repetition."""
 
@@ -99,23 +81,6 @@ def hosted_types(settings: Settings, clock: Clock, client: Any = None) -> Callab
     return read
 
 
-def usage_counts(settings: Settings, client: Any = None) -> UsageCounts:
-    """Return the use of quotas, with at most one repetition of a read."""
-    from duetime.aws.keyed_items import DynamoItems  # noqa: PLC0415 - only deployments with quotas
-    from duetime.ports.usage import UsageCounts  # noqa: PLC0415 - as above
-
-    return UsageCounts(DynamoItems(client or clients.dynamodb(clients.BRIEF), settings.made.jobs_table))
-
-
-def undelivered_ports(settings: Settings, client: Any = None, sqs: Any = None) -> UndeliveredPorts:
-    """Return the back ends of undelivered messages for operators, over the given clients."""
-    from duetime.aws.keyed_items import DynamoItems  # noqa: PLC0415 - few callers need it
-    from duetime.ports.undelivered import UndeliveredPorts, UndeliveredStore  # noqa: PLC0415 - as above
-
-    items = DynamoItems(client or clients.dynamodb(), settings.made.jobs_table)
-    return UndeliveredPorts(UndeliveredStore(items), SqsBodies(sqs or clients.sqs(), settings))
-
-
 class AwsBackends(KeyedPorts):
     """The members of `duetime.ports.backends.Backends`, and the back ends of the other steps.
 
@@ -125,6 +90,7 @@ class AwsBackends(KeyedPorts):
         settings: the deployment's.
         clock: the clock of the steps, and of caches; by default the machine's.
         client: DynamoDB's client.
+        sqs: the client that redrives undelivered inputs.
         calls: the timeouts and attempts of calls to DynamoDB, SQS and EventBridge.
     """
 
@@ -133,10 +99,12 @@ class AwsBackends(KeyedPorts):
         settings: Settings,
         clock: Clock | None = None,
         client: Any = None,
+        sqs: Any = None,
         *,
         calls: Config = clients.PATIENT,
     ) -> None:
-        self.settings, self._client, self._calls, self.clock = settings, client, calls, clock or SystemClock()
+        self.settings, self.clock = settings, clock or SystemClock()
+        self._client, self._sqs, self._calls = client, sqs, calls
 
     @lazy_property
     def store(self) -> DynamoStore:
@@ -144,18 +112,26 @@ class AwsBackends(KeyedPorts):
 
     @lazy_property
     def jobs(self) -> DynamoJobStore:
-        return job_store(self.settings, self._dynamodb)
+        from duetime.aws.jobs import DynamoJobStore  # noqa: PLC0415 - a caller that only schedules loads no cadences
+
+        settings = self.settings
+        return DynamoJobStore(
+            self._dynamodb,
+            settings.made.actions_table,
+            settings.made.jobs_table,
+            due_shards=settings.due_shards,
+        )
 
     @property
     def job_ports(self) -> JobPorts:
-        from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `job_store`
+        from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `jobs`
         from duetime.ports.jobs import JobPorts  # noqa: PLC0415 - as above
 
         return JobPorts(self.jobs, self.routes, EventBridgeJobWakes.precision, self.regions)
 
     @lazy_property
     def job_wakes(self) -> EventBridgeJobWakes:
-        from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `job_store`
+        from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `jobs`
 
         scheduler, events = clients.scheduler(self._calls), clients.events(self._calls)
         return EventBridgeJobWakes(scheduler, events, self.settings)
@@ -202,7 +178,11 @@ class AwsBackends(KeyedPorts):
 
     @lazy_property
     def undelivered(self) -> UndeliveredPorts:
-        return undelivered_ports(self.settings, self._dynamodb)
+        from duetime.ports.undelivered import UndeliveredPorts, UndeliveredStore  # noqa: PLC0415 - few callers need it
+
+        return UndeliveredPorts(
+            UndeliveredStore(self.items), SqsBodies(self._sqs or clients.sqs(), self.settings)
+        )
 
     def waiting_failures(self) -> int:
         """Return the approximate number of messages in the failure queue."""

@@ -88,7 +88,8 @@ def _program() -> str:
 def _options(arguments: argparse.Namespace) -> LocalOptions:
     from duetime.local import LocalOptions  # noqa: PLC0415 - as above
 
-    setup = setup_at(arguments.setup) if arguments.setup else _nothing if arguments.target else None
+    for_targets = (lambda: None) if arguments.target else None  # they need moto
+    setup = setup_at(arguments.setup) if arguments.setup else for_targets
     try:
         return LocalOptions(
             settings=_settings(arguments),
@@ -101,10 +102,6 @@ def _options(arguments: argparse.Namespace) -> LocalOptions:
         )
     except SettingsError as error:
         raise BadUsage(str(error)) from error
-
-
-def _nothing() -> None:
-    """Make nothing: targets need moto, even without resources of their own."""
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:

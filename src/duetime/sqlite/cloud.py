@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duetime import instant
-from duetime.embedded.streamed import StreamedCloud
 from duetime.sqlite.client import TABLES, publish
 from duetime.sqlite.database import Database, Images
 from duetime.sqlite.store import SqliteJobStore, SqliteStore
+from duetime.sqlite.streamed import StreamedCloud
 from duetime.wakeups.wheel import BOOKMARK
 
 if TYPE_CHECKING:
