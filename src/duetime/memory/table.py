@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-from duetime.ids import ActionId, TenantId, place_of
+from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, ActionRef
 from duetime.model.batch import COUNTED_AT
 from duetime.model.change import Change
+from duetime.ports.row_queries import BY_ID, Entry, Key, Span, list_of, within
 
 DueKey = tuple[datetime, str, str]
 K = TypeVar("K", DueKey, ActionId)
@@ -30,7 +31,7 @@ class MemoryTable:
         self.lock = threading.RLock()
         self._on_change = on_change
         self.by_ref: dict[ActionRef, Action] = {}
-        self.partitions: dict[tuple[TenantId, str], list[ActionId]] = {}
+        self._lists: dict[Key, list[ActionId]] = {}
         self.due_index: defaultdict[str, list[DueKey]] = defaultdict(list)
 
     def step(self, *, is_new: bool = False) -> threading.RLock:
@@ -40,6 +41,22 @@ class MemoryTable:
 
     def get(self, ref: ActionRef) -> Action | None:
         return self.by_ref.get(ref)
+
+    readable = get
+
+    def select(self, span: Span) -> Sequence[Entry]:
+        """Return a part of an index; a list of ids is sorted already."""
+        with self.lock:
+            if span.index is not BY_ID:
+                return within(span, self.by_ref.values())
+            names = self._lists.get(span.part, [])
+            first, last = bisect_right(names, span.low[0]), bisect_left(names, span.high[0])
+            if span.is_newest_first:
+                shown = names[max(first, last - span.limit) : last][::-1]
+            else:
+                shown = names[first : min(last, first + span.limit)]
+            tenant_id = TenantId(span.part[0])
+            return [((name,), self.by_ref[ActionRef(tenant_id, name)]) for name in shown]
 
     def write(self, old: Action | None, new: Action) -> Action:
         """Replace the row `old` by `new`, or add `new` if `old` is None. The caller holds the lock."""
@@ -55,7 +72,7 @@ class MemoryTable:
 
     def _write(self, old: Action | None, new: Action, ref: ActionRef) -> Action:
         if old is None:
-            _insert(self.partitions.setdefault(_partition(new), []), new.id)
+            _insert(self._lists.setdefault(_list(new), []), new.id)
         elif not old.status.is_final:
             entries = self.due_index[old.due_shard]
             del entries[bisect_left(entries, _due_key(old))]
@@ -71,7 +88,7 @@ class MemoryTable:
             expired = [row for row in self.by_ref.values() if row.kept_until and row.kept_until <= now]
             for row in expired:
                 del self.by_ref[row.ref]
-                entries = self.partitions[_partition(row)]
+                entries = self._lists[_list(row)]
                 del entries[bisect_left(entries, row.id)]
                 self._on_change(Change(row, None))
             return expired
@@ -106,8 +123,8 @@ def _insert(entries: list[K], entry: K) -> None:
         entries.append(entry)
 
 
-def _partition(row: Action) -> tuple[TenantId, str]:
-    return row.tenant_id, place_of(row.id)
+def _list(row: Action) -> Key:
+    return row.tenant_id, list_of(row.id)
 
 
 def _due_key(row: Action) -> DueKey:

@@ -26,6 +26,7 @@ from duetime.ports.at_once import one_by_one
 from duetime.ports.batches import Batches
 from duetime.ports.changes import StoreOfParts
 from duetime.ports.keyed_items import AnyWrite, Items, Outcome, Write
+from duetime.ports.row_queries import Entry, Span
 from duetime.ports.row_writes import RowPut, RowSwap
 
 T = TypeVar("T")
@@ -46,6 +47,12 @@ class Rows(Protocol):
         Raises:
             UnreadableRow: it is damaged.
         """
+
+    def readable(self, ref: ActionRef) -> Action | DamagedRow | None:
+        """Return a row, or what can be read of a damaged one."""
+
+    def select(self, span: Span) -> Sequence[Entry]:
+        """Return a part of an index, in its order."""
 
     def write(self, old: Action | None, new: Action) -> Action:
         """Replace the row `old` by `new`, or add `new` if `old` is None, within a step."""
@@ -184,7 +191,10 @@ class RowStore(StoreOfParts):
             Unsupported: always.
         """
         del action, terms
-        raise Unsupported(f"a transaction of your own needs DynamoDB; {self.where} has only duetime's tables")
+        raise Unsupported(
+            f"a transaction of your own needs DynamoDB, as in `duetime local --setup`; {self.where} has only"
+            " duetime's tables"
+        )
 
     def limit_lease(self, row: DamagedRow, until: datetime) -> None:
         """Do nothing: these rows are values, none of which is damaged."""

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from duetime import ids, instant
+from duetime import instant
 from duetime.errors import InvalidCursor
-from duetime.ids import SEPARATOR, ActionId, JobName, TenantId
-from duetime.model.action import Action, ActionRef
+from duetime.ids import SEPARATOR, ActionId, TenantId
+from duetime.model.action import ActionRef
 from duetime.model.batch import COUNTED_AT, COUNTING_SHARD
-from duetime.model.marks import DueMark, FailedMark
-from duetime.ports.actions import DamagedRow, DueEntry, DuePage, Page
+from duetime.ports.actions import DueEntry, DuePage
+from duetime.ports.row_queries import HIGHEST, Queries
 from duetime.sqlite.database import Database
 from duetime.sqlite.items import COUNTED
-from duetime.sqlite.rows import SqliteRows, read_what_can_be
+from duetime.sqlite.rows import SqliteRows
 
-_AFTER_ALL = "~"
-"""Sorts after every id; appended to a prefix, it sorts after every id with this prefix."""
 _COUNTED_AT = instant.text(COUNTED_AT)
-
-_Entry = tuple[str, str]
-"""The cursor of the page that ends with a row, and the row's text."""
-
-
+_ROWS_DUE = (
+    "SELECT due_at, tenant, id FROM rows WHERE due_shard = ? AND due_at <= ?"
+    " AND (due_at, tenant, id) > (?, ?, ?) ORDER BY due_at, tenant, id LIMIT ?"
+)
 _LEFT = """
 SELECT json_extract(row, '$.status.S') = 'processing', json_extract(row, '$.planned_at.S') IS NOT NULL,
     COUNT(*), MIN(due_at)
@@ -50,24 +45,15 @@ class Found:
     next_due_at: datetime | None
 
 
-class SqliteQueries:
+class SqliteQueries(Queries):
     """The queries of the rows.
 
     See `duetime.ports.actions.ActionStore`.
     """
 
     def __init__(self, database: Database, rows: SqliteRows) -> None:
-        self._database, self._rows = database, rows
-
-    def get_rows(
-        self, refs: Sequence[ActionRef], *, damaged: list[DamagedRow] | None = None
-    ) -> Sequence[Action]:
-        with self._database.reading():
-            found = [self._rows.readable(ref) for ref in dict.fromkeys(refs)]
-        if damaged is not None:
-            damaged += [row for row in found if isinstance(row, DamagedRow)]
-        rows = [row for row in found if isinstance(row, Action)]
-        return [row.without_payload() if row.payload_offloaded else row for row in rows]
+        super().__init__(rows)
+        self._database = database
 
     def found(self) -> Found:
         """Count what an earlier process has left."""
@@ -79,91 +65,13 @@ class SqliteQueries:
         first = instant.parse(firsts[0]) if firsts else None
         return Found(sums.get((0, 0), 0), sums.get((0, 1), 0), cut_short, first)
 
-    def by_correlation(
-        self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
-    ) -> Page:
-        where = "tenant = ? AND correlation = ? AND id > ? ORDER BY id LIMIT ?"
-        return _page(self._select("id", where, tenant_id, correlation_id, cursor or "", limit + 1), limit)
-
-    def of_tenant(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> Page:
-        return _page(self._newest_first(tenant_id, "", cursor, limit), limit)
-
-    def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
-        mark = None if cursor is None else FailedMark.parse(cursor, tenants)
-        before = (_AFTER_ALL,) * 3 if mark is None else str(mark).split(" ")
-        found = self._select(
-            "failed_at || ' ' || id || ' ' || tenant",
-            f"tenant IN ({_places(tenants)}) AND (failed_at, id, tenant) < (?, ?, ?)"
-            " ORDER BY failed_at DESC, id DESC, tenant DESC LIMIT ?",
-            *(*tenants, *before, limit + 1),
-        )
-        return _page(found, limit)
-
-    def in_due_order(
-        self,
-        tenant_id: TenantId,
-        *,
-        after: datetime | None,
-        until: datetime | None,
-        limit: int,
-        cursor: str | None,
-    ) -> Page:
-        mark = ("", "") if cursor is None else str(DueMark.parse(cursor)).split(" ")
-        found = self._select(
-            "due_at || ' ' || id",
-            "tenant = ? AND place = '' AND due_at > ? AND due_at <= ? AND (due_at, id) > (?, ?)"
-            " ORDER BY due_at, id LIMIT ?",
-            *(tenant_id, (after and instant.text(after)) or "", instant.text(until or instant.LATEST)),
-            *(*mark, limit + 1),
-        )
-        return _page(found, limit)
-
-    def of_job(
-        self,
-        tenant_id: TenantId,
-        job: JobName,
-        *,
-        limit: int,
-        cursor: str | None,
-        has_events: bool = False,
-    ) -> Page:
-        if not has_events:
-            return _page(self._newest_first(tenant_id, job, cursor, limit), limit, Action.as_listed)
-        run, _, event = (cursor or f"{_AFTER_ALL} {_AFTER_ALL}").partition(" ")
-        if not event:
-            raise InvalidCursor
-        runs = self._newest_first(tenant_id, job, run, limit)
-        events = self._newest_first(tenant_id, f"{job}{SEPARATOR}", event, limit)
-        found = sorted((*runs, *events), key=lambda entry: ids.nominal_at(entry[0]), reverse=True)
-        for name, _ in found[:limit]:
-            run, event = (run, name) if ids.is_event_run(name) else (name, event)
-        return replace(
-            _page(found, limit, Action.as_listed), cursor=f"{run} {event}" if len(found) > limit else None
-        )
-
-    def occurrences(
-        self,
-        tenant_id: TenantId,
-        job: JobName,
-        version: int,
-        *,
-        after: datetime,
-        until: datetime,
-        limit: int,
-        cursor: str | None,
-    ) -> Page:
-        first = cursor or ids.occurrence_id(job, version, after) + _AFTER_ALL
-        last = ids.occurrence_id(job, version, until) + _AFTER_ALL
-        where = "tenant = ? AND place = ? AND id > ? AND id <= ? ORDER BY id LIMIT ?"
-        return _page(self._select("id", where, tenant_id, job, first, last, limit + 1), limit)
-
     def due(
         self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
     ) -> DuePage:
         mark = tuple((cursor or "  ").split(" "))
         if len(mark) != len(("due", "tenant", "id")):
             raise InvalidCursor
-        first, last = max(mark, (instant.text(after) if after else "", _AFTER_ALL, "")), instant.text(until)
+        first, last = max(mark, (instant.text(after) if after else "", HIGHEST, "")), instant.text(until)
         with self._database.reading() as connection:
             found = connection.execute(_ROWS_DUE, (shard, last, *first, limit + 1)).fetchall()
             if shard == COUNTING_SHARD and last >= _COUNTED_AT:
@@ -176,30 +84,3 @@ class SqliteQueries:
             for at, tenant, name in found[:limit]
         )
         return DuePage(entries, " ".join(found[limit - 1]) if len(found) > limit else None)
-
-    def _newest_first(self, tenant_id: str, place: str, before: str | None, limit: int) -> Sequence[_Entry]:
-        where = "tenant = ? AND place = ? AND id < ? ORDER BY id DESC LIMIT ?"
-        return self._select("id", where, tenant_id, place, before or _AFTER_ALL, limit + 1)
-
-    def _select(self, cursor: str, where: str, *values: Any) -> Sequence[_Entry]:
-        with self._database.reading() as connection:
-            return connection.execute(f"SELECT {cursor}, row FROM rows WHERE {where}", values).fetchall()
-
-
-_ROWS_DUE = (
-    "SELECT due_at, tenant, id FROM rows WHERE due_shard = ? AND due_at <= ?"
-    " AND (due_at, tenant, id) > (?, ?, ?) ORDER BY due_at, tenant, id LIMIT ?"
-)
-
-
-def _places(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
-
-
-def _page(
-    found: Sequence[_Entry], limit: int, shown_as: Callable[[Action], Action] = Action.without_payload
-) -> Page:
-    """Return a page without the damaged rows, which must not hide those behind them."""
-    rows = (read_what_can_be(text) for _, text in found[:limit])
-    shown = tuple(shown_as(row) for row in rows if isinstance(row, Action))
-    return Page(shown, found[limit - 1][0] if len(found) > limit else None)

@@ -10,14 +10,14 @@ from functools import lru_cache, partial
 from sqlite3 import Connection
 from typing import NamedTuple
 
-from duetime import ids, instant
+from duetime import instant
 from duetime.aws.damaged_leases import to_damaged_row
 from duetime.aws.items import from_item, to_item
 from duetime.errors import UnreadableRow
-from duetime.ids import SEPARATOR
 from duetime.model.action import Action, ActionRef
 from duetime.model.change import Change
 from duetime.ports.actions import DamagedRow
+from duetime.ports.row_queries import LOWEST, Entry, Key, RowIndex, Span, list_of
 from duetime.sqlite.database import Database, from_text, to_text
 
 TABLE = """
@@ -70,6 +70,21 @@ class SqliteRows:
         """Return a row, or what can be read of a damaged one."""
         text = self.text(ref)
         return None if text is None else read_what_can_be(text)
+
+    def select(self, span: Span) -> Sequence[Entry]:
+        key, index = ", ".join(span.index.key), span.index
+        marks = ", ".join("?" * len(span.index.key))
+        order = ", ".join(f"{name} DESC" if span.is_newest_first else name for name in index.key)
+        parts = " AND ".join(f"{name} = ?" for name in index.parts)
+        # The first column alone is compared, too, so that SQLite uses the index that leaves rows out.
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT row, {key} FROM rows WHERE {parts} AND {index.key[0]} >= ?"
+                f" AND ({key}) > ({marks}) AND ({key}) < ({marks})"
+                f" ORDER BY {order} LIMIT ?",
+                (*span.part, span.low[0], *_filled(span.low, index), *_filled(span.high, index), span.limit),
+            ).fetchall()
+        return [(tuple(place), read_what_can_be(text)) for text, *place in found]
 
     def write(self, old: Action | None, new: Action) -> Action:
         key, text, indexed = _key(new.ref), _to_text(new), _indexed(new)
@@ -141,16 +156,13 @@ def read_what_can_be(text: str) -> Action | DamagedRow:
         return to_damaged_row(item, error)
 
 
-def place_of(action_id: str) -> str:
-    """Return the place of a row: all one-shots of a tenant in one, a job's runs, its runs of events."""
-    job = ids.job_of(action_id)
-    if job is None:
-        return ""
-    return f"{job}{SEPARATOR}" if ids.is_event_run(action_id) else job
+def _filled(key: Key, index: RowIndex) -> Key:
+    """Return a key with all columns; a missing one sorts before all."""
+    return *key, *[LOWEST] * (len(index.key) - len(key))
 
 
 def _key(ref: ActionRef) -> tuple[str, str, str]:
-    return ref.tenant_id, place_of(ref.id), ref.id
+    return ref.tenant_id, list_of(ref.id), ref.id
 
 
 def _to_text(row: Action) -> str:
