@@ -7,6 +7,7 @@ Imported only for a cadence that has some. Start, end and excluded instants are 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
@@ -160,10 +161,8 @@ def moment_text(given: Moment, option: str) -> str:
     value = given
     if isinstance(given, str):
         text = given.strip(BLANKS)
-        try:
+        with suppress(ValueError):
             value = date.fromisoformat(text) if len(text) == DATE_LENGTH else datetime.fromisoformat(text)
-        except ValueError:
-            value = given
     if not isinstance(value, date):
         raise InvalidCadence(str(given), f"{option}: no such date or time", f"write it {_EXAMPLE}")
     if not isinstance(value, datetime):
@@ -176,15 +175,10 @@ def moment_text(given: Moment, option: str) -> str:
 
 
 def _excluded(given: Moment | Iterable[Moment]) -> tuple[str, ...]:
-    if isinstance(given, str):
-        entries: list[Moment] = [*given.split(",")]
-    elif isinstance(given, date):
-        entries = [given]
-    elif isinstance(given, Iterable):
-        entries = [*given]
-    else:
+    listed = given.split(",") if isinstance(given, str) else [given] if isinstance(given, date) else given
+    if not isinstance(listed, Iterable):
         raise InvalidCadence(str(given), "except_at: not a list of times", f"write each {_EXAMPLE}")
-    texts = sorted({moment_text(entry, "except_at") for entry in entries})
+    texts = sorted({moment_text(entry, "except_at") for entry in listed})
     for text in texts:
         if len(text) == DATE_LENGTH:
             raise InvalidCadence(

@@ -77,17 +77,13 @@ class DayFields(NamedTuple):
         return both & all_days
 
     def _by_date(self, weekday: int, length: int) -> int:
-        found = sum({1 << min(day, length) - 1 for day in self.capped})
-        for back in self.lasts:
-            if back < length:
-                found |= 1 << length - 1 - back
-        for day in self.nearest:
-            if day <= length:
-                found |= 1 << _nearest_workday(weekday, length, day) - 1
-        for back in self.nearest_lasts:
-            if back < length:
-                found |= 1 << _nearest_workday(weekday, length, length - back) - 1
-        return found
+        ends = [length - back for back in self.nearest_lasts if back < length]
+        near = [day for day in (*self.nearest, *ends) if day <= length]
+        dates = {min(day, length) for day in self.capped} | {
+            _nearest_workday(weekday, length, n) for n in near
+        }
+        dates |= {length - back for back in self.lasts if back < length}
+        return sum(1 << day - 1 for day in dates)
 
     def ever(self) -> bool:
         """Return whether any month has such a day."""
@@ -112,13 +108,8 @@ def _nth_weekday(weekday: int, length: int, day: int, nth: int) -> int:
 
 
 def _in_weeks(weeks: int, length: int) -> int:
-    found = 0
-    for week in range(LAST_WEEK):
-        if weeks >> week & 1:
-            found |= 0b111_1111 << 7 * week
-    if weeks >> LAST_WEEK & 1:
-        found |= 0b111_1111 << length - 7
-    return found
+    starts = [7 * week if week < LAST_WEEK else length - 7 for week in bits(weeks)]
+    return sum({1 << start + n for start in starts for n in range(7)})
 
 
 def _nearest_workday(weekday: int, length: int, day: int) -> int:
@@ -205,7 +196,6 @@ class Days:
     __slots__ = (
         "_calendar",
         "_current",
-        "_cycle",
         "_dated",
         "_kinds",
         "_months",
@@ -213,6 +203,7 @@ class Days:
         "_reach",
         "_select",
         "_shift",
+        "cycle",
         "fields",
         "years",
     )
@@ -230,7 +221,7 @@ class Days:
     ) -> None:
         """Store the parts; `reach` is the number of months over which days are shifted or moved at most."""
         self.fields = fields
-        self._cycle = cycle
+        self.cycle = cycle
         self._calendar = calendar
         first, last = (calendar and calendar.years) or (0, -1)
         self._dated = range(first, last + 1)
@@ -246,13 +237,7 @@ class Days:
     @property
     def recurs_alike(self) -> bool:
         """Whether only the day fields apply: nothing else removes or moves days."""
-        parts = (self._cycle, self._calendar, self._select, self._shift)
-        return all(part is None for part in parts)
-
-    @property
-    def cycle(self) -> Cycle | None:
-        """Its cycle."""
-        return self._cycle
+        return (self.cycle, self._calendar, self._select, self._shift) == (None,) * 4
 
     def first_from(self, day: int) -> int:
         """Return the first day at or after ``day``, or ``NEVER`` if the years until 9999 have none."""
@@ -284,7 +269,7 @@ class Days:
 
     def _months_in(self, year: int) -> Iterator[Month]:
         """Yield the months of a year that may have days, after what shifts and moves them."""
-        reach, cycle = self._reach, self._cycle
+        reach, cycle = self._reach, self.cycle
         if not self._months:
             around = range(-reach, reach + 1)
             of_fields = {n - 1 for n in bits(self.fields.months)}
@@ -303,7 +288,7 @@ class Days:
         """Return how many days it has in a year, computed once for each kind of year."""
         kind: tuple[int, ...] = (year,)
         is_alone = self._reach < 12 and not self._dated.start - 1 <= year <= self._dated.stop  # noqa: PLR2004 - a year
-        if self._cycle is None and is_alone:
+        if self.cycle is None and is_alone:
             kind = (month_in(year, 1).weekday, *map(_is_leap, (year - 1, year, year + 1)))
         if kind not in self._numbers:
             self._numbers[kind] = sum(self.admitted(month).bit_count() for month in self._months_in(year))
@@ -343,7 +328,7 @@ class Days:
             if self._select is not None and admitted:
                 admitted &= self._select(month)
             self._kinds[kind] = admitted
-        return self._cycle.among(month, admitted) if self._cycle and admitted else admitted
+        return self.cycle.among(month, admitted) if self.cycle and admitted else admitted
 
 
 def days_between(select: Select, first: int, last: int) -> Iterator[int]:

@@ -19,7 +19,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from typing import NamedTuple, NoReturn
 
 from duetime.cadence.days import (
@@ -281,16 +282,11 @@ def _date_terms(days: DayFields) -> DayTerms:
 
 def _all_dates(days: DayFields) -> int:
     """Return every day of a month that its days, L and W can match, the 1st as bit 0."""
-    found = days.days
-    for back in days.lasts:
-        found |= _dates(_SHORTEST - back, _LONGEST - back)
-    for day in days.nearest:
-        found |= _dates(day - _AWAY, day + _AWAY)
-    for day in days.capped:
-        found |= _dates(_SHORTEST, day)
-    for back in days.nearest_lasts:
-        found |= _dates(_SHORTEST - back - _AWAY, _LONGEST - back + _AWAY)
-    return found
+    spans = [(_SHORTEST - back, _LONGEST - back) for back in days.lasts]
+    spans += [(day - _AWAY, day + _AWAY) for day in days.nearest]
+    spans += [(_SHORTEST, day) for day in days.capped]
+    spans += [(_SHORTEST - back - _AWAY, _LONGEST - back + _AWAY) for back in days.nearest_lasts]
+    return reduce(or_, (_dates(first, last) for first, last in spans), days.days)
 
 
 def _week_terms(days: DayFields) -> DayTerms:

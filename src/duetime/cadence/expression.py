@@ -12,6 +12,8 @@ The special items are Quartz's as Cronos reads them. Day-of-month has ``L``, ``L
 from __future__ import annotations
 
 import re
+from functools import reduce
+from operator import or_
 from typing import Literal, NamedTuple, NoReturn, get_args
 
 from duetime.cadence.days import DayFields
@@ -69,10 +71,7 @@ class CronField:
                 f"a list of {len(items)} items",
                 f"list its {self.high - self.low + 1} values at most",
             )
-        mask = 0
-        for item in items:
-            mask |= self.values.get(item) or self._item(item)
-        return mask
+        return reduce(or_, (self.values.get(item) or self._item(item) for item in items))
 
     def value(self, text: str) -> int:
         """Return one value, by number or name.
@@ -145,10 +144,7 @@ class WeekdayField(CronField):
 def _span(low: int, high: int, step: int, around: int = 64) -> int:
     if step == 1 and high < around:
         return (1 << high + 1) - (1 << low) if low <= high else 0
-    mask = 0
-    for value in range(low, high + 1, step):
-        mask |= 1 << value % around
-    return mask
+    return sum({1 << value % around for value in range(low, high + 1, step)})
 
 
 _DIGITS = 5

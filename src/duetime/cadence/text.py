@@ -115,7 +115,7 @@ def read_translated(written: str, original: str, language: str) -> Cadence:
 
 def _split(text: str) -> tuple[str, list[Part], list[Part]]:
     tokens = split_words(text)
-    _check_separators(text, tokens)
+    _check_separators(text)
     kind = tokens[0].text.lower().replace("-", "_") if tokens else "cron"
     if kind in _KINDS:
         tokens = tokens[1:]
@@ -146,15 +146,12 @@ def _split(text: str) -> tuple[str, list[Part], list[Part]]:
     return kind, [Part(label, *word, word.start) for label, word in zip(labels, words, strict=True)], options
 
 
-def _check_separators(text: str, tokens: Sequence[SourceToken]) -> None:
+def _check_separators(text: str) -> None:
     """Reject other white space than spaces and line ends, such as a no-break space from a web page."""
-    is_word = [False] * len(text)
-    for token in tokens:
-        is_word[token.start : token.end] = [True] * (token.end - token.start)
-    for at, char in enumerate(text):
-        if not is_word[at] and not is_plain(char):
-            problem = f"{char!r} is not {PLAIN}"
-            raise InvalidCadence(text, problem, "separate words by spaces", start=at, width=1)
+    for blank in re.finditer(r"\s", text):
+        if not is_plain(blank[0]):
+            problem = f"{blank[0]!r} is not {PLAIN}"
+            raise InvalidCadence(text, problem, "separate words by spaces", start=blank.start(), width=1)
 
 
 def _is_option(token: SourceToken) -> bool:
