@@ -128,10 +128,11 @@ rules = st.tuples(
             "BYMONTHDAY": choices([*range(1, 32), *range(-31, 0)], 9),
             "BYDAY": choices(codes)
             | st.just("MO,TU,WE,TH,FR")
-            | choices([f"{n}{c}" for n in (1, 3, -1, -2) for c in codes], 2),
+            | choices([f"{n}{c}" for n in (1, 3, -1, -2) for c in codes], 2)
+            | choices([f"{n}{c}" for n in (5, -5, 6, -6, 30) for c in codes], 2),
             "BYHOUR": choices([*range(24)]),
             "BYMINUTE": choices([0, 7, 30, 59]),
-            "BYSETPOS": choices([1, 2, -1, -3]),
+            "BYSETPOS": choices([1, 2, -1, -3, 5, 6, -23, 24, 31]),
             "COUNT": st.integers(1, 40),
             "WKST": st.sampled_from(codes),
         },
@@ -340,3 +341,44 @@ def test_a_rule_needs_a_start():
         with pytest.raises(InvalidCadence, match="without a start"):
             to_rrule(cadence)
     assert to_rrule(daily("09:00", start="2027-01-04")).startswith("DTSTART:20270104T090000Z\n")
+
+
+@pytest.mark.parametrize(
+    ("parts", "problem"),
+    [
+        ("FREQ=MONTHLY;BYDAY=1MO;BYSETPOS=1", "BYSETPOS stands beside weekdays that BYDAY counts"),
+        ("FREQ=WEEKLY;BYDAY=MO,TU;BYSETPOS=1", "BYSETPOS chooses only from a month here"),
+        ("FREQ=YEARLY;BYDAY=MO;BYSETPOS=1", "BYSETPOS chooses only from a month here"),
+        ("FREQ=MONTHLY;BYSETPOS=1", "BYSETPOS has no days to choose from"),
+        ("FREQ=MONTHLY;BYDAY=MO;BYSETPOS=0", "BYSETPOS chooses a position that is none of 1 to 5"),
+        ("FREQ=MONTHLY;BYDAY=MO;BYSETPOS=6", "BYSETPOS chooses a position that is none of 1 to 5"),
+        ("FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=-24", "BYSETPOS chooses a position that is none of 1 to 23"),
+        ("FREQ=MONTHLY;BYDAY=MO;BYMONTHDAY=1,2;BYSETPOS=1", "BYSETPOS stands beside both BYDAY and BYMON"),
+        ("FREQ=MONTHLY;BYMONTHDAY=28,29;BYSETPOS=1", "BYSETPOS chooses neither weekdays nor the last"),
+        ("FREQ=MONTHLY;BYDAY=6MO", "BYDAY counts further than five"),
+        ("FREQ=MONTHLY;BYDAY=-6MO", "BYDAY counts further than five"),
+        ("FREQ=MONTHLY;BYDAY=0MO", "BYDAY has no weekday '0MO'"),
+    ],
+)
+def test_the_reason_is_that_of_the_part(parts, problem):
+    with pytest.raises(InvalidCadence) as caught:
+        from_rrule(f"{parts};BYHOUR=9;BYMINUTE=0")
+    assert caught.value.problem.startswith(f"RRULE: {problem}")
+    assert caught.value.text[caught.value.start :].startswith(problem.split()[0])
+
+
+weekly_events = "BEGIN:VEVENT\nDTSTART:20270104T090000Z\nRRULE:FREQ=WEEKLY\n{}END:VEVENT"
+
+
+def test_an_event_that_moves_one_time_of_another_is_named():
+    moved = "BEGIN:VEVENT\nRECURRENCE-ID:20270111T090000Z\nDTSTART:20270111T100000Z\nEND:VEVENT"
+    for text in (moved, weekly_events.format("RECURRENCE-ID;TZID=Europe/Paris:20270111T090000\n")):
+        with pytest.raises(InvalidCadence, match="RECURRENCE-ID has no equivalent"):
+            from_rrule(text)
+    with pytest.raises(
+        InvalidCadence, match=r"occurs several times; .*RECURRENCE-ID moves one time of another"
+    ):
+        from_rrule(weekly_events.format("") + "\n" + moved)
+    with pytest.raises(InvalidCadence) as caught:
+        from_rrule("\n".join([weekly_events.format("")] * 2))
+    assert "RECURRENCE-ID" not in caught.value.remedy

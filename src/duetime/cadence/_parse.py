@@ -12,6 +12,7 @@ from duetime.cadence.calendars import Calendar
 from duetime.cadence.errors import InvalidCadence, InvalidCron
 from duetime.cadence.modifiers import Dst, Window, Words
 from duetime.cadence.text import read_text
+from duetime.cadence.words import as_text
 
 if TYPE_CHECKING:
     from duetime.cadence.bounds import Moment
@@ -106,8 +107,8 @@ def parse(text: str) -> Cadence:
             spelling, the remedy is the same cadence in duetime's.
     """
     try:
-        return read_text(text)
+        return read_text(as_text(text, "daily 09:00"))
     except InvalidCadence as error:
         from duetime.cadence.dialects import translate_error  # noqa: PLC0415 - only needed for mistakes
 
-        raise translate_error(error, text) from None
+        raise translate_error(error, str(text)) from None

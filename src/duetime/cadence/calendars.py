@@ -105,7 +105,7 @@ class Calendar:
         if wrong := [entry for entry in at_work if len(entry) != DATE_LENGTH or entry in excluded]:
             problem = f"calendar: the working day {wrong[0]} is no date, or is excluded too"
             raise InvalidCadence(wrong[0], problem, "write it as in 2026-02-28, and do not exclude it")
-        free = {_entry(day) for day in weekend}
+        free = {*_entries(weekend)}
         if not free < {*WEEKDAYS}:
             raise InvalidCadence(
                 str(weekend), "calendar: no such weekend", 'name weekdays, as in ["fri", "sat"]'

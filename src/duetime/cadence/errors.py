@@ -33,7 +33,7 @@ class InvalidText(DuetimeError, ValueError):
     def __init__(
         self, text: str, problem: str, remedy: str, *, start: int = 0, width: int | None = None
     ) -> None:
-        self.text = text
+        self.text = text = str(text)
         self.problem = problem
         self.remedy = remedy
         self.start = start

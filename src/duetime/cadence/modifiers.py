@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
@@ -153,7 +154,7 @@ def read_modifiers(
         return _unfiltered(tz, dst)
     tz = tz.key if isinstance(tz, ZoneInfo) else tz
     if tz is not None:
-        zone(tz)
+        zone(tz if isinstance(tz, str) else repr(tz))  # type: ignore[redundant-expr]  # any value
     _check_dst(dst)
     if calendar is not None and not isinstance(calendar, Calendar):
         raise InvalidCadence(str(calendar), "calendar: not a calendar", "give Calendar(exclude=[...])")
@@ -229,12 +230,8 @@ def check_cycle(every: int, anchor: date | str | None, unit: str, most: int) -> 
     if type(every) is not int or not 1 <= every <= most:
         raise InvalidCadence(f"every={every}", f"every: {every} is no number of {unit}", f"use 1-{most}")
     if isinstance(anchor, str):
-        try:
+        with suppress(ValueError):
             anchor = date.fromisoformat(anchor)
-        except ValueError:
-            raise InvalidCadence(
-                str(anchor), "anchor: no such date", "use a date, as in 2026-01-05"
-            ) from None
     if isinstance(anchor, datetime):
         anchor = anchor.date()
     if anchor is not None and not isinstance(anchor, date):

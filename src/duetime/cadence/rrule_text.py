@@ -15,7 +15,8 @@ from duetime.cadence.bounds import MOST_EXCLUDED
 from duetime.cadence.cadence import Cadence
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.text import read_translated
-from duetime.cadence.words import DATE_LENGTH, WEEKS, duration_text
+from duetime.cadence.weeks_and_months import MOST
+from duetime.cadence.words import DATE_LENGTH, WEEKS, as_text, duration_text
 from duetime.cadence.zone_names import iana_name
 from duetime.cadence.zones import zone
 
@@ -41,8 +42,10 @@ _DAYS_OF_WEEKS = {
     **{name: {*range(7 * n + 1, min(7 * n + 8, 32))} for n, name in enumerate(WEEKS[:-1])},
     WEEKS[-1]: {*range(-7, 0)},
 }
-_LEAST_CONTENT = re.compile(r"\s*(?:DTSTART|RRULE|EXDATE|RDATE|EXRULE|FREQ=|BEGIN:V)", re.IGNORECASE)
-_LONGEST_MONTH = 31
+_LEAST_CONTENT = re.compile(
+    r"\s*(?:DTSTART|RRULE|EXDATE|RDATE|EXRULE|RECURRENCE-ID|FREQ=|BEGIN:V)", re.IGNORECASE
+)
+_LONGEST_MONTH, _MOST_WEEKS = 31, 5
 
 
 class _Start(NamedTuple):
@@ -80,11 +83,15 @@ class _Rule:
     _start: _Start | None = None
 
     def __init__(self, text: str, tz: str | None) -> None:
-        self._text, self._tz = text, tz
+        self._text, self._tz = as_text(text, "FREQ=DAILY;BYHOUR=9;BYMINUTE=0"), tz
         self._excluded: list[str] = []
         events, lines = _lines(text)
         if events > 1:
-            self._fail("BEGIN:VEVENT", "occurs several times", "declare one cadence for each event")
+            is_moved = "RECURRENCE-ID" in text.upper()
+            other = "; RECURRENCE-ID moves one time of another: exclude it by EXDATE, and declare once(...)"
+            self._fail(
+                "VEVENT", "occurs several times", f"declare one cadence for each event{other * is_moved}"
+            )
         rules = [rule for line in lines if (rule := self._read_line(line)) is not None]
         if len(rules) > 1:
             self._fail("RRULE", "occurs twice", "declare one cadence for each rule")
@@ -251,7 +258,7 @@ class _Rule:
             return set(), set()
         found = set[tuple[str, int]]()
         for entry in self._parts["BYDAY"].split(","):
-            match = re.fullmatch(r"([+-]?\d{1,2})?([A-Z]{2})", entry)
+            match = re.fullmatch(r"([+-]?0?[1-9]\d?)?([A-Z]{2})", entry)
             if not match or match[2] not in WEEKDAYS:
                 self._fail("BYDAY", f"has no weekday {entry!r}", "use SU, MO, TU, WE, TH, FR and SA, or 1MO")
             found.add((match[2], int(match[1] or 0)))
@@ -261,6 +268,10 @@ class _Rule:
         if self._rank < _MONTHLY or (self._rank == _YEARLY and "BYMONTH" not in self._parts):
             self._fail(
                 "BYDAY", "counts weekdays, which only months have here", "use FREQ=MONTHLY, or add BYMONTH"
+            )
+        if max(map(abs, ordinals)) > _MOST_WEEKS:
+            self._fail(
+                "BYDAY", "counts further than five, as no month does", "use 1MO to 5MO, or -1MO to -5MO"
             )
         if len(found) != len(codes) * len(ordinals) or 0 in ordinals:
             self._fail("BYDAY", "counts its weekdays differently", "declare one cadence for each")
@@ -283,7 +294,7 @@ class _Rule:
 
     def _cron(self) -> str:
         second, minute, hour = self._times()
-        days = [_cron_day(day) for day in self._month_days()]
+        days = [str(day) if day >= 0 else "L" if day == -1 else f"L-{-day - 1}" for day in self._month_days()]
         codes, ordinals = self._by_day()
         if not codes and not days and self._rank == _WEEKLY:
             codes = {self._code_of_start()}
@@ -318,11 +329,28 @@ class _Rule:
             self._rank == _YEARLY and len(months) == self._interval == 1
         )
         last = max(dates, default=0)
-        is_capped = dates == [*range(_SHORTEST_MONTH, last + 1)] and chosen == [-1] and not codes
-        if not is_of_months or ordinals or 0 in chosen or (dates and not is_capped) or not (codes or dates):
-            self._fail("BYSETPOS", "chooses neither weekdays nor the last of dates", "list the days")
-        if len(clocks := self._clocks()) > 1:
-            self._fail("BYSETPOS", "has several times of day", "declare one cadence for each")
+        is_capped = last and dates == [*range(_SHORTEST_MONTH, last + 1)] and chosen == [-1]
+        most = _MOST_WEEKS if len(codes) == 1 else MOST if len(codes) < len(_CODES) else _LONGEST_MONTH
+        only = f"chooses a position that is none of 1 to {most}, or of -1 to -{most}"
+        for is_wrong, problem, remedy in (
+            (
+                not is_of_months,
+                "chooses only from a month here",
+                "use FREQ=MONTHLY, or YEARLY with one BYMONTH",
+            ),
+            (ordinals, "stands beside weekdays that BYDAY counts", "leave BYSETPOS out"),
+            (dates and codes, "stands beside both BYDAY and BYMONTHDAY", "leave one of these out"),
+            (not (codes or dates), "has no days to choose from", "add BYDAY=MO,TU,WE,TH,FR or another"),
+            (
+                dates and not is_capped,
+                "chooses neither weekdays nor the last of dates",
+                "list the days",
+            ),
+            (0 in chosen or max(map(abs, chosen)) > most, only, "leave such positions out"),
+            (len(clocks := self._clocks()) > 1, "has several times of day", "declare one cadence for each"),
+        ):
+            if is_wrong:
+                self._fail("BYSETPOS", problem, remedy)
         clock, filtered = clocks[0], f" months={','.join(map(str, months))}" * bool(months)
         ends = [str(n) if n > 0 else f"last{n + 1}" if n < -1 else "last" for n in chosen]
         if 1 < len(codes) < len(_CODES):
@@ -392,7 +420,7 @@ class _Rule:
     def _dated(self, months: list[int], days: list[str], options: str) -> str:
         """Return the cadence of dates that a leap year has."""
         dates = [f"{month:02}-{int(day):02}" for month in months or range(1, 13) for day in days]
-        if not (dates := _existing(dates)):
+        if not (dates := [day for day in dates if not re.fullmatch(r"02-3\d|(?:04|06|09|11)-31", day)]):
             self._fail("INTERVAL", "of years has no date that exists", "use BYMONTH with BYMONTHDAY")
         return f"yearly {','.join(dates)} {options}"
 
@@ -459,21 +487,12 @@ def _named(codes: set[str]) -> list[str]:
     return [WEEKDAYS[code] for code in _CODES if code in codes]
 
 
-def _cron_day(day: int) -> str:
-    return str(day) if day >= 0 else "L" if day == -1 else f"L-{-day - 1}"
-
-
 def _ordinal_days(nth: int, before: str, last: str) -> list[str]:
     """Return the days of a month that can be the n-th of a weekday; the first seven for 1."""
     if nth > 0:
         return [str(day) for day in range(7 * nth - 6, 7 * nth + 1) if day <= _LONGEST_MONTH]
     backs = range(7 * (-nth - 1), min(7 * -nth, _LONGEST_MONTH))
     return [before.format(back) if back else last for back in backs]
-
-
-def _existing(dates: list[str]) -> list[str]:
-    """Return the dates that a leap year has."""
-    return [day for day in dates if not re.fullmatch(r"02-3\d|(?:04|06|09|11)-31", day)]
 
 
 def _local_time(text: str, tz: str) -> tuple[str, str]:

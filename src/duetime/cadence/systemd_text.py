@@ -15,7 +15,7 @@ from duetime.cadence.errors import InvalidCadence, UnknownZone
 from duetime.cadence.eventbridge import values_text
 from duetime.cadence.foreign_cron import Suggestion
 from duetime.cadence.text import read_translated
-from duetime.cadence.words import WEEKDAY_NAMES, WEEKDAYS, weekdays_mask, weekdays_text
+from duetime.cadence.words import WEEKDAY_NAMES, WEEKDAYS, as_text, weekdays_mask, weekdays_text
 from duetime.cadence.zones import zone
 
 _WORDS = {
@@ -142,7 +142,7 @@ class _Reader:
     """One text, while it is read."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self._text = as_text(text, "Mon..Fri 02:30")
 
     def _fail(self, part: str, problem: str, remedy: str) -> NoReturn:
         at = max(0, self._text.find(part))

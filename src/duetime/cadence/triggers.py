@@ -126,10 +126,13 @@ def on_event(
         InvalidCadence: a name is empty, ``match`` is not JSON, or ``tenant`` is no path.
     """
     for option, value in (("source", source), ("type", type)):
-        if not value.strip():
-            raise InvalidCadence(str(value), f"on_event: {option} is empty", "name it as the event does")
-    if tenant is not None and (not all(tenant.split(".")) or not tenant.isprintable() or " " in tenant):
-        raise InvalidCadence(tenant, "on_event: tenant is no path", "write it as in detail.tenant_id")
+        if not isinstance(value, str) or not value.strip():  # type: ignore[redundant-expr]  # any value
+            raise InvalidCadence(
+                str(value), f"on_event: {option} is empty, or no text", "name it as the event does"
+            )
+    path = tenant if isinstance(tenant, str) else ""
+    if tenant is not None and (not all(path.split(".")) or not path.isprintable() or " " in path):
+        raise InvalidCadence(str(tenant), "on_event: tenant is no path", "write it as in detail.tenant_id")
     if no_tenant not in get_args(NoTenant):
         raise InvalidCadence(str(no_tenant), "on_event: no such rule for no_tenant", "use system or refuse")
     if no_tenant != "system" and tenant is None:
@@ -149,10 +152,8 @@ def manual() -> Manual:
 
 
 def _canonical(match: Mapping[str, Any] | None) -> str:
-    if not match:
-        return ""
     try:
-        return _packed(match)
+        return _packed({**match}) if match else ""
     except (TypeError, ValueError):
         raise InvalidCadence(str(match), "on_event: match is not JSON", "give an event pattern") from None
 

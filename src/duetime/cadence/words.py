@@ -69,6 +69,17 @@ def is_plain(char: str) -> bool:
     return " " <= char <= "~" or char in BLANKS
 
 
+def as_text(given: str, example: str) -> str:
+    """Return a text as it is.
+
+    Raises:
+        InvalidCadence: it is no text.
+    """
+    if not isinstance(given, str):
+        raise InvalidCadence(str(given), f"{str(given)[:20]} is no text", f"write it as in {example!r}")
+    return given
+
+
 def weekdays_mask(given: str | Iterable[str | int], option: str = "days") -> int:
     """Return weekdays as a mask, Sunday as bit 0: ``"mon-fri"``, ``"weekdays"``, ``["mon", "wed"]``.
 
