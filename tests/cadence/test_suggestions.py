@@ -6,6 +6,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from itertools import product
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from tests.cadence.other_languages import JENKINS, SIX, Written, expressions, je
 FIRST = date(2027, 1, 1)
 DAYS = [FIRST + timedelta(days=n) for n in range(500)]
 """More than a year: two years can be told apart."""
+FIRST_MINUTE = datetime(2026, 1, 1, tzinfo=UTC)
 ONE_DAY, SECOND = timedelta(days=1), timedelta(seconds=1)
 TEXTS = texts()
 
@@ -150,6 +152,22 @@ def test_each_message_that_suggests_a_text_is_compared_here():
         ("CronTrigger(hour=3, end_date='2027-12-31 09:00:00')", "0 3 * * * end=2027-12-31T09:00:00"),
         ("CronTrigger(hour=9, end_date='2028-05-30')", "0 9 * * * end=2028-05-30T00:00"),
         ("IntervalTrigger(hours=1, end_date='2028-05-30')", "interval 1h end=2028-05-30T00:00"),
+        ("IntervalTrigger(hours=1, start_date='2027-01-01')", "interval 1h start=2026-12-31T23:00:00Z"),
+        (
+            "IntervalTrigger(days=1, start_date='2027-07-01 09:00:00', timezone='Europe/Paris')",
+            "interval 1d start=2027-06-30T07:00:00Z tz=Europe/Paris",
+        ),
+        (
+            "IntervalTrigger(minutes=7, start_date=datetime.datetime(2027, 1, 4, 9), timezone=utc)",
+            "interval 7m start=2027-01-04T08:53:00Z tz=UTC",
+        ),
+        (
+            "IntervalTrigger(minutes=7, start_date='2027-01-04T09:00+02:00')",
+            "interval 7m start=2027-01-04T06:53:00Z",
+        ),
+        ("CronTrigger(hour=3, start_date=datetime(2027, 1, 4))", "0 3 * * * start=2027-01-04T00:00:00"),
+        ("crontab(minute=0, day_of_week='tues')", "0 * * * tue"),
+        ("crontab(0, 0, 'Tuesday-Thurs', month_of_year='sept')", "0 0 * sep Tue-Thu"),
         (
             "CronTrigger(year=2028, start_date='2027-03-01', hour=9)",
             "0 9 * * * start=2028-01-01 end=2028-12-31",
@@ -181,12 +199,29 @@ def test_other_spellings_of_a_language_are_translated(text, written):
     assert parse(written)
 
 
+@pytest.mark.parametrize("start", ["2027-01-04 09:00:00", "2027-03-27 02:30:00", "2027-10-31 02:30:00"])
+@pytest.mark.parametrize("tz", ["UTC", "Europe/Paris", "Australia/Lord_Howe"])
+@pytest.mark.parametrize("hours", [1, 24, 7 * 24])
+def test_an_interval_with_a_first_time_has_it_and_goes_on_by_elapsed_time(start, tz, hours):
+    cadence = parse(
+        suggested(message_of(f"IntervalTrigger(hours={hours}, start_date='{start}', timezone='{tz}')"))
+    )
+    first = datetime.fromisoformat(start).replace(tzinfo=ZoneInfo(tz)).astimezone(UTC)
+    assert [*cadence.between(FIRST_MINUTE, first + timedelta(hours=3 * hours))] == [
+        first + n * timedelta(hours=hours) for n in range(4)
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("CronTrigger(hour=h)", "APScheduler's trigger: hour: '(H)' is not one of its values"),
         ("crontab(hour=read())", "Celery's crontab: hour: '(READ())' is not one of its values"),
-        ("IntervalTrigger(hours=1, start_date='2027-01-01')", "start_date: no cadence has this option"),
+        ("IntervalTrigger(hours=1, start_date=begin)", "start_date: (begin) is no date and time"),
+        ("IntervalTrigger(hours=1, start_date=datetime(2027, 13, 1))", "is no date and time"),
+        ("IntervalTrigger(hours=1, start_date=datetime(2027, 1, 1, tzinfo=UTC))", "is no date and time"),
+        ("IntervalTrigger(days=1, start_date='0001-01-01')", "start_date: 0001-01-01 is no date and time"),
+        ("IntervalTrigger(days=1, start_date='2027-01-01', timezone='Mars/X')", "no time zone 'Mars/X'"),
         ("cron(61 9 ? * MON-FRI *)", "EventBridge's cron, which begins with the minute"),
         ("cron(0 9 ? * 8 *)", "day-of-week: 8 is out of range"),
         ("cron(0 9 ? * MON/2 *)", "what follows its three letters is ignored there"),

@@ -402,10 +402,6 @@ def _spring(text: str) -> Suggestion | None:
     return _expression(SPRING, options["cron"], f" tz={options['zone']}" if options.get("zone") else "")
 
 
-def _rrule(text: str) -> Suggestion | None:
-    return Suggestion(from_rrule(text).text.removeprefix("cron ")) if is_rrule(text) else None
-
-
 def _jenkins(text: str) -> Suggestion | None:
     """Return a spread for the hashes of minutes and hours, and one value for others."""
     fields, spread, unit, caveat = text.split(), 0, 1, ""
@@ -504,7 +500,10 @@ _SPELLINGS: tuple[tuple[str, Callable[[str], Suggestion | None]], ...] = (
     ("this is Celery's crontab", celery),
     ("this is APScheduler's trigger", apscheduler),
     ("this is Spring's annotation", _spring),
-    ("this is iCalendar's RRULE", _rrule),
+    (
+        "this is iCalendar's RRULE",
+        lambda text: Suggestion(from_rrule(text).text.removeprefix("cron ")) if is_rrule(text) else None,
+    ),
     (
         "this is systemd's word",
         lambda text: systemd_suggestion(text) if text.replace("-", "").isalpha() else None,

@@ -14,20 +14,25 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from duetime.cadence.eventbridge import year_values
 from duetime.cadence.expression import CronField, FieldError, weekdays
 from duetime.cadence.words import (
     DATE_LENGTH,
     MONTH_NAMES,
+    MONTHS,
     WEEKDAY_NAMES,
     WEEKDAYS,
     bits,
     duration_text,
+    seconds_in,
     weekdays_text,
 )
+from duetime.cadence.zones import zone
 
 FIVE = ("minute", "hour", "day", "month", "weekday")
 SIX = ("second", *FIVE)
@@ -128,11 +133,9 @@ def _weekday(language: Language, text: str) -> str:
     if language is SPRING:  # where a range that begins with Sunday begins with 0
         written = re.sub(r"\b(?:7|SUN)-", "0-", written)
     mask, nth = theirs = weekdays(written, language)
-    try:
+    with suppress(FieldError):
         if weekdays(text.upper()) == theirs:
             return text
-    except FieldError:
-        pass
     texts = [weekdays_text(mask)] * bool(mask)
     texts += [f"{WEEKDAYS[day]}{f'#{n}' if n else 'L'}" for day, n in nth]
     return ",".join(texts).upper()
@@ -157,7 +160,9 @@ _CELERY = {
 }
 _APSCHEDULER = ("year", "month", "day", "week", "day_of_week", "hour", "minute", "second")
 _LOWEST = {"month": "1", "day": "1", "hour": "0", "minute": "0", "second": "0"}
+_MOMENTS = ("datetime", "date")
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds")
+_LONG_NAMES = rf"(?i)\b({'|'.join((*WEEKDAYS, *MONTHS))})[a-z]+\b"
 _ORDINALS = {"1st": "#1", "2nd": "#2", "3rd": "#3", "4th": "#4", "5th": "#5", "last": "L"}
 
 
@@ -190,7 +195,8 @@ def celery(text: str) -> Suggestion | None:
         return None
     given = call.given([*_CELERY])
     caveat = "" if "minute" in given else "Celery runs it in each minute, since minute is missing"
-    fields = [given.get(name, "*") for name in _CELERY]
+    # Celery reads the first three letters of a name.
+    fields = [re.sub(_LONG_NAMES, r"\1", given.get(name, "*")) for name in _CELERY]
     return Suggestion(cron_text(CELERY, [*_CELERY.values()], fields), caveat)
 
 
@@ -206,18 +212,32 @@ def apscheduler(text: str) -> Suggestion | None:
     for ending, read in _TRIGGERS:
         if f".{call.name}".endswith(ending):
             others = dict(call.named)
-            options = {
-                option: others.pop(name, "").replace(" ", "T")
-                for name, option in _OPTIONS[read is _interval_trigger]
-            }
+            options = {option: others.pop(name, "").replace(" ", "T") for name, option in _OPTIONS}
             # A date alone is its midnight there, and its end here, which sorts as T24; no end sorts as "?".
             options["end"] += "T00:00" * (len(options["end"]) == DATE_LENGTH)
             head, *years = re.split(" (?:start|end)=", read(call._replace(named=others)))
             if years:
                 last = min(options["end"] or "?", f"{years[1]}T24").removesuffix("T24")
                 options |= {"start": max(years[0], options["start"]), "end": last}
-            return Suggestion(head + "".join(f" {name}={value}" for name, value in options.items() if value))
+            first = options["start"] * (read is _interval_trigger)
+            is_local = first and not options["tz"] and not re.search(r"T.*[+-]|Z$", first)
+            if first:
+                options["start"] = _begin(first, options["tz"] or "UTC", head.split()[1])
+            text = head + "".join(f" {name}={value}" for name, value in options.items() if value)
+            return Suggestion(text, "its start is read in UTC" if is_local else "")
     return None
+
+
+def _begin(first: str, tz: str, length: str) -> str:
+    """Return the start of an interval with its first time at a date and time of a zone: a length before."""
+    zone(tz)
+    try:
+        at = datetime.fromisoformat(first)
+        at = (at if at.tzinfo else at.replace(tzinfo=ZoneInfo(tz))).astimezone(UTC)
+        return f"{(at - timedelta(seconds=seconds_in(length))).replace(tzinfo=None).isoformat()}Z"
+    except (ValueError, OverflowError):
+        problem = f"{first[:40]} is no date and time"
+        raise FieldError("start_date", problem, "write it as in 2027-01-04 09:00") from None
 
 
 def _from_crontab(call: _Call) -> str:
@@ -254,11 +274,8 @@ def _cron_trigger(call: _Call) -> str:
     return cron_text(APSCHEDULER_EITHER if counted else APSCHEDULER, [*fields], [*fields.values()])
 
 
-_OPTIONS = (
-    (("start_date", "start"), ("end_date", "end"), ("timezone", "tz")),
-    (("end_date", "end"), ("timezone", "tz")),
-)
-"""The options that all triggers share, and those of an interval, which counts from its start."""
+_OPTIONS = (("start_date", "start"), ("end_date", "end"), ("timezone", "tz"))
+"""The options that all triggers share."""
 _TRIGGERS = (
     (".CronTrigger.from_crontab", _from_crontab),
     (".IntervalTrigger", _interval_trigger),
@@ -272,19 +289,16 @@ def _call(text: str) -> _Call | None:
         node = ast.parse(text, mode="eval").body
         if not isinstance(node, ast.Call):
             return None
-        named = {str(word.arg): _literal(word.value) for word in node.keywords if not _is_none(word.value)}
+        # None is as if it were missing.
+        given = {str(word.arg): word.value for word in node.keywords if ast.unparse(word.value) != "None"}
+        named = {name: _literal(value) for name, value in given.items()}
         return _Call(ast.unparse(node.func), [_literal(argument) for argument in node.args], named)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def _is_none(node: ast.expr) -> bool:
-    """Return whether an argument is None, as if it were missing."""
-    return isinstance(node, ast.Constant) and node.value is None
-
-
 def _literal(node: ast.expr) -> str:
-    """Return a number, a text, the name of a zone, or the items of a list with commas between them.
+    """Return a number, a text, a moment, the name of a zone, or the items of a list with commas between them.
 
     Another value, as that of a variable, is returned as its expression, which no field reads.
     """
@@ -293,8 +307,11 @@ def _literal(node: ast.expr) -> str:
     if ast.unparse(node).rpartition(".")[2].upper() == "UTC":
         return "UTC"
     try:
-        value = ast.literal_eval(node)
-    except ValueError:
+        if isinstance(node, ast.Call) and not node.keywords and ast.unparse(node.func).endswith(_MOMENTS):
+            value: object = datetime(*map(ast.literal_eval, node.args))  # noqa: DTZ001 - a local time
+        else:
+            value = ast.literal_eval(node)
+    except (TypeError, ValueError):
         value = f"({ast.unparse(node)})"
     items = value if isinstance(value, list | tuple | set) else str(value).split(",")
     return "UTC" if str(value).upper() == "UTC" else ",".join(str(item).strip() for item in items)
