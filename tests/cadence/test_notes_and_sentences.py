@@ -299,3 +299,22 @@ def test_a_long_count_is_counted_by_months_and_years(tz, build, most):
     uncounted = build(tz=tz, start=COUNTED["start"])
     times = islice(uncounted.between(START - DAY, datetime(9999, 1, 1, tzinfo=UTC)), COUNTED["count"])
     assert [*times][-1] == datetime.fromtimestamp(last, UTC)
+
+
+FIELDS = [(0, 0, 59), (1, 0, 23), (2, 1, 31), (3, 1, 12), (4, 0, 6)]
+STEPPED = [(field, f"{low}-{high}", n) for field, low, high in FIELDS for n in range(2, high + 1)]
+
+
+@pytest.mark.parametrize(("field", "span", "step"), STEPPED)
+def test_a_range_of_all_values_has_the_notes_of_its_star(field, span, step):
+    def notes(item: str) -> list[str]:
+        fields = ["0", "0", *"***"]
+        fields[field] = item
+        return [note.replace(item, "ITEM") for note in cadence_warnings(cron(" ".join(fields)))]
+
+    low, high = map(int, span.split("-"))
+    last = range(low, high + 1, step)[-1]
+    starred = [note for note in notes(f"*/{step}") if "restarts" in note]
+    for item in {f"{span}/{step}", f"{low}/{step}", f"{low}-{last}/{step}", f"?/{step}", f"{span}/0{step}"}:
+        if last > low:
+            assert [note for note in notes(item) if "restarts" in note] == starred, item

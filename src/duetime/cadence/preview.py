@@ -26,7 +26,7 @@ from duetime.cadence.crontab import Cron
 from duetime.cadence.days import ALL_DAYS, LENGTHS, Days, MonthCycle, YearCycle
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.explain import LocalOccurrence, local_occurrences
-from duetime.cadence.expression import parse_cron
+from duetime.cadence.expression import DAY, MONTH, WEEKDAY, CronField, parse_cron
 from duetime.cadence.modifiers import PLAIN
 from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.weeks_and_months import Yearly
@@ -156,15 +156,15 @@ def _each_unit_warnings(cadence: Cron, fields: list[str]) -> Iterator[str]:
 
 def _uneven_day_warnings(day: str, month: str, weekday: str) -> Iterator[str]:
     """Warn about steps of days and months, which restart with each month, week or year."""
-    if (number := _step_of_all(day, "1")) and number < _MONTH_DAYS:
+    if (number := _step_of_all(day, DAY)) and number < _MONTH_DAYS:
         yield f"{day} restarts on the 1st of each month; every(days={number}, anchor=...) is even"
-    if (number := _step_of_all(month, "1")) and _MONTHS % number:
+    if (number := _step_of_all(month, MONTH)) and _MONTHS % number:
         last = (_MONTHS - 1) // number * number + 1
         yield (
             f"month {month} restarts each year: from month {last} to the next 1 it is"
             f" {counted(_MONTHS + 1 - last, 'month')}; list the months"
         )
-    if (number := _step_of_all(weekday, "0")) and number < _WEEK_DAYS:
+    if (number := _step_of_all(weekday, WEEKDAY)) and number < _WEEK_DAYS:
         last = (_WEEK_DAYS - 1) // number * number
         yield (
             f"day-of-week {weekday} restarts each Sunday: from day {last} to the next 0 it is"
@@ -172,10 +172,11 @@ def _uneven_day_warnings(day: str, month: str, weekday: str) -> Iterator[str]:
         )
 
 
-def _step_of_all(text: str, first: str) -> int:
+def _step_of_all(text: str, field: CronField) -> int:
     """Return the step through all of a field's values; 0 without one, or with a step of one."""
-    found = re.fullmatch(rf"(?:\*|{first})/(\d+)", text)
-    return int(found[1]) if found and int(found[1]) > 1 else 0
+    found = re.fullmatch(r"[^,]+/0*(\d+)", text)
+    is_of_all = found is not None and found[1] != "1" and field.mask(text) == field.mask(f"*/{found[1]}")
+    return int(found[1]) if found and is_of_all else 0
 
 
 def _range_warnings(name: str, item: str) -> Iterator[str]:
@@ -197,13 +198,14 @@ def _range_warnings(name: str, item: str) -> Iterator[str]:
 def _uneven_step_warnings(fields: list[str]) -> Iterator[str]:
     """Warn about steps whose last stretch in each hour or day has another length."""
     for text, (unit, size, larger_unit) in zip(fields, _UNITS, strict=False):
-        step = re.fullmatch(r"(\*|\d+)/(\d+)", text)
+        step = re.fullmatch(r"([*?]|\d+)(?:-(\d+))?/(\d+)", text)
         if not step:
             continue
-        first, number = int(step[1].replace("*", "0")), int(step[2])
-        last = first + (size - 1 - first) // number * number
+        first, number = int(re.sub("[*?]", "0", step[1])), int(step[3])
+        last = first + (int(step[2] or size - 1) - first) // number * number
         short = size - last + first
-        if short != number and last != first:
+        is_to_the_end = not step[2] or first < number >= size - last
+        if is_to_the_end and short != number and last != first:
             yield (
                 f"{text} restarts each {larger_unit}: from {unit} {last} to the next {first}"
                 f" it is {counted(short, unit)}; {_EVEN[unit].format(number)} is even"
@@ -257,6 +259,10 @@ COMPARED_FROM = datetime(2027, 12, 30, 21, 47, 13, tzinfo=UTC)
 """The start of the comparison: it crosses a year's end into a leap year, and is no round time."""
 _RANGE = re.compile(r"(?P<first>\w+)-(?P<last>\w+)(/\d+)?", re.ASCII)
 _OPEN_STEP = re.compile(r"(^|,)\w+/", re.ASCII)
+_NUMBERS = {
+    name.upper(): n for names, low in ((WEEKDAYS, 0), (MONTHS, 1)) for n, name in enumerate(names, low)
+}
+"""The numbers of weekdays and months, by their names."""
 _LAST_WEEKDAY = re.compile(r"\b(?P<day>[0-7]|[A-Z]{3})L\b", re.ASCII)
 
 
@@ -292,7 +298,8 @@ def compare_with_croniter(
 
     bare = replace(cadence, modifiers=PLAIN)
     expression = _LAST_WEEKDAY.sub(
-        lambda last: f"L{_number(last['day']) % 7}", cadence.expression.replace("?", "*")
+        lambda last: f"L{int(_NUMBERS.get(last['day'], last['day'])) % 7}",
+        cadence.expression.replace("?", "*"),
     )
     found: list[Disagreement] = []
     ours: datetime | None = start
@@ -322,17 +329,11 @@ def incomparable_reason(cadence: Cron) -> str | None:
         return "croniter ends FRI/2 on Saturday, before day 7"
     for item in re.split("[ ,]", cadence.expression):
         bounds = _RANGE.fullmatch(item)
-        if bounds and _number(bounds["first"]) >= _number(bounds["last"]):
+        if bounds and int(_NUMBERS.get(bounds["first"], bounds["first"])) >= int(
+            _NUMBERS.get(bounds["last"], bounds["last"])
+        ):
             return "croniter reads a range that wraps, or has one value, differently"
     return None
-
-
-def _number(text: str) -> int:
-    """Return the number of a weekday or month: enough to see whether a range ascends."""
-    for names, low in ((WEEKDAYS, 0), (MONTHS, 1)):
-        if text.lower() in names:
-            return names.index(text.lower()) + low
-    return int(text)
 
 
 def _shown(instant: datetime | None) -> str:
