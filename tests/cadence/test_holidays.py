@@ -97,6 +97,26 @@ def test_markets_and_further_days_are_accepted():
         (lambda: holiday_calendar("DE", subdivision="XX", years=2027), "no subdivision 'XX'", "BE"),
         (lambda: holiday_calendar("DE", years=1500), "no holidays of DE for 1500", "to 2100"),
         (lambda: holiday_calendar("DE", years=[2027, 2029]), "successive years", "range(2027, 2030)"),
+        *(
+            (lambda years=years: holiday_calendar("DE", years=years), "successive years", "range(2027, 2030)")
+            for years in (
+                "2027",
+                None,
+                2027.0,
+                [2027.5],
+                [2027, None],
+                True,
+                0,
+                9999,
+                10**6,
+                [],
+                {"2027"},
+                "",
+            )
+        ),
+        (lambda: holiday_calendar(5, years=2027), "there is no country '5'", "as in DE"),
+        (lambda: holiday_calendar([], years=2027), "there is no country '[]'", "as in DE"),
+        (lambda: holiday_calendar("DE", subdivision=5, years=2027), "no subdivision 5", "BE"),
         (lambda: holiday_calendar("DE", years=range(2027, 2050)), "successive years", "range(2027, 2030)"),
         (lambda: holiday_calendar("DE", years=[]), "successive years", "range(2027, 2030)"),
         (lambda: Calendar(["sun"], through="soon"), "no such day", "2026-12-25"),

@@ -72,6 +72,10 @@ class TestCadences:
     def test_repeated_cadence_is_rejected(self):
         assert "Daily_09_00 occurs twice" in rejection(daily("09:00"), "daily 9:00")
 
+    def test_two_intervals_that_differ_by_their_start_alone_are_rejected_as_different_ones(self):
+        starts = [f"interval 7m start=2027-01-0{day}T00:00Z" for day in (1, 2)]
+        assert "different cadences are named Interval_7m, as intervals of other starts" in rejection(*starts)
+
     def test_job_has_at_most_twenty_cadences(self):
         many = [daily(f"{hour:02}:00") for hour in range(21)]
         assert len(definition_of(*many[:20]).cadences) == 20

@@ -7,7 +7,7 @@ the library: where one imports the app, the calendar is unresolved. It can be de
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date, timedelta
+from datetime import MAXYEAR, MINYEAR, date, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,7 @@ def holiday_calendar(
         InvalidCadence: the country, the subdivision or a year is unknown, or the weekend changes in them.
     """
     numbers = _years(years)
-    shown = name or "-".join(filter(None, (country, subdivision)))
+    shown = name or "-".join(map(str, filter(None, (country, subdivision))))
     through, further = date(numbers[-1], 12, 31), [*exclude]
     make = partial(Calendar, instead=instead, name=shown, through=through, weekends=weekends)
     if is_lambda():
@@ -90,7 +90,7 @@ def _holidays(country: str, subdivision: str | None, years: list[int]) -> Holida
         (holidays.list_supported_financial(include_aliases=True), holidays.financial_holidays),
     )
     for known, read in kinds:
-        if country in known:
+        if country in [*known]:
             if subdivision is not None and subdivision not in known[country]:
                 codes = ", ".join(map(str, known[country])) or "none"
                 raise InvalidCadence(
@@ -115,8 +115,12 @@ def _holidays(country: str, subdivision: str | None, years: list[int]) -> Holida
 
 
 def _years(given: int | Iterable[int]) -> list[int]:
-    numbers = sorted({*([given] if isinstance(given, int) else given)})
-    if not numbers or numbers[-1] - numbers[0] >= MOST_YEARS or numbers[-1] - numbers[0] != len(numbers) - 1:
+    numbers = sorted({*given} if isinstance(given, Iterable) else {given}, key=str)
+    if (
+        not all(type(year) is int and MINYEAR < year < MAXYEAR for year in numbers)
+        or not 1 <= len(numbers) <= MOST_YEARS
+        or numbers[-1] - numbers[0] != len(numbers) - 1
+    ):
         raise InvalidCadence(
             str(given),
             f"holiday_calendar: {given} are not 1 to {MOST_YEARS} successive years",

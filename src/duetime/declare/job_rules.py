@@ -123,7 +123,11 @@ def _cadence_refusals(definition: Definition, cadences: Sequence[Cadence]) -> It
         yield f"a job has one count, and {counts} of its cadences have one; declare a job for each"
     names = [cadence.name for cadence in cadences]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"the cadence {name} occurs twice; remove one"
+        yield (
+            f"the cadence {name} occurs twice; remove one"
+            if len({cadence for cadence in cadences if cadence.name == name}) == 1
+            else f"different cadences are named {name}, as intervals of other starts; declare a job for each"
+        )
     for cadence in cadences:
         yield from _loop(definition.name, cadence)
         yield from _pattern(cadence)
