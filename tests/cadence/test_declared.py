@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -19,14 +20,18 @@ from duetime.cadence import (
     cron,
     daily,
     every,
+    from_rrule,
+    from_systemd,
     interval,
     monthly,
     nth_weekday,
+    on_event,
     once,
     parse,
     weekly,
     yearly,
 )
+from duetime.cadence.modifiers import CadenceOptions
 from duetime.errors import DeclarationError
 
 START = datetime(2027, 1, 4, 8, 0, 17, tzinfo=UTC)
@@ -38,16 +43,16 @@ MOVED = Calendar(exclude=["sat", "sun"], instead="next_business_day")
     ("options", "longest"),
     [
         ({"hours": 24, "window": OFFICE}, "8h"),
-        ({"hours": 9, "window": OFFICE}, "8h"),
-        ({"hours": 5, "window": ("22:00", "02:00")}, "4h"),
-        ({"hours": 3, "window": ("22:00", "02:00"), "days": "fri"}, "2h"),
-        ({"hours": 25, "days": "mon"}, "1d"),
-        ({"hours": 121, "days": "mon-fri"}, "5d"),
-        ({"days": 8, "weeks": "first"}, "7d"),
-        ({"days": 4, "weeks": "fifth"}, "3d"),
-        ({"days": 32, "months": "jan"}, "31d"),
+        ({"hours": 12, "window": OFFICE}, "8h"),
+        ({"hours": 6, "window": ("22:00", "02:00")}, "4h"),
+        ({"hours": 6, "window": ("22:00", "02:00"), "days": "fri"}, "2h"),
+        ({"hours": 42, "days": "mon"}, "1d"),
+        ({"hours": 168, "days": "mon-fri"}, "5d"),
+        ({"days": 365, "weeks": "first"}, "7d"),
+        ({"days": 3, "weeks": "fifth", "months": "feb"}, "1d"),
+        ({"days": 365, "months": "jan"}, "31d"),
         ({"hours": 30, "calendar": Calendar(include=["2027-03-01"])}, "1d"),
-        ({"hours": 30, "calendar": Calendar(exclude=["tue", "wed", "thu", "fri", "sat", "sun"])}, "1d"),
+        ({"hours": 42, "calendar": Calendar(exclude=["tue", "wed", "thu", "fri", "sat", "sun"])}, "1d"),
     ],
 )
 def test_an_interval_that_may_never_run_is_rejected_with_the_longest_step(options, longest):
@@ -68,6 +73,14 @@ def test_an_interval_that_may_never_run_is_rejected_with_the_longest_step(option
         {"days": 28, "months": "jan"},
         {"minutes": 7, "calendar": Calendar(exclude=["12-25"])},
         {"days": 30},
+        {"hours": 48, "days": "mon"},
+        {"hours": 48, "days": "mon,wed"},
+        {"hours": 144, "days": "mon-fri"},
+        {"hours": 25, "days": "mon"},
+        {"minutes": 61, "window": ("09:00", "10:00")},
+        {"hours": 25, "window": ("09:00", "10:00")},
+        {"days": 8, "weeks": "first"},
+        {"days": 1, "window": ("00:00", "23:30")},
     ],
 )
 @pytest.mark.parametrize("second", [0, 17, 43_211, 86_399])
@@ -188,12 +201,72 @@ def test_arguments_of_related_types_are_accepted(cadence, text):
         lambda: every(days=2, anchor=5),
         lambda: interval(days=None, hours="x"),
         lambda: once(None),
+        lambda: on_event("orders", None),
+        lambda: on_event(None, "OrderPlaced"),
+        lambda: on_event("orders", "OrderPlaced", tenant=5),
+        lambda: on_event("orders", "OrderPlaced", match=5),
+        lambda: daily("09:00", tz=[]),
+        lambda: Calendar(exclude=["12-25"], weekend="sat"),
+        lambda: Calendar(exclude=["12-25"], weekend=5),
+        lambda: parse(None),
+        lambda: from_rrule(5),
+        lambda: from_systemd(b"Mon 09:00"),
     ],
 )
 def test_arguments_of_other_types_are_invalid_cadences(cadence):
     with pytest.raises(InvalidCadence) as caught:
         cadence()
     assert caught.value.remedy
+
+
+ODD = [
+    None,
+    True,
+    -1,
+    1.5,
+    float("nan"),
+    10**30,
+    "",
+    b"x",
+    [],
+    [None],
+    {},
+    (),
+    object(),
+    date(2027, 1, 1),
+    START,
+]
+ODD += [timedelta(1), Calendar(["sat"]), "\u00a0", "a" * 2_000, {1, 2}, range(3), "1,,2", "-", "9" * 5_000]
+ARGUMENTS = {
+    cron: {"expression": "0 9 * * *", "day_rule": "or"},
+    daily: {"at": "09:00"},
+    weekly: {"on": "mon", "at": "09:00", "every": 1, "anchor": "2027-01-04"},
+    monthly: {"on": "1", "at": "09:00", "every": 1, "anchor": "2027-01-04"},
+    nth_weekday: {"nth": "first", "on": "mon", "at": "09:00"},
+    business_day: {"on": "1", "at": "09:00", "every": 1, "anchor": "2027-01-04"},
+    yearly: {"on": "06-30", "at": "09:00", "every": 1, "anchor": "2027-01-04"},
+    once: {"at": "2027-01-01 09:00"},
+    every: {"minutes": 10},
+    interval: {"minutes": 10},
+    on_event: {"source": "a", "type": "b"},
+    Calendar: {"exclude": ["sat"]},
+    parse: {"text": "daily 09:00"},
+    from_rrule: {"text": "FREQ=DAILY;BYHOUR=9;BYMINUTE=0"},
+    from_systemd: {"text": "Mon 09:00"},
+}
+
+
+@pytest.mark.parametrize("build", ARGUMENTS)
+def test_each_argument_of_any_value_is_read_or_an_invalid_cadence(build):
+    names = inspect.signature(build).parameters
+    options = [*CadenceOptions.__annotations__] * ("options" in names)
+    for name in {*names, *options} - {"options"}:
+        for value in ODD:
+            try:
+                built = build(**{**ARGUMENTS[build], name: value})
+            except InvalidCadence:
+                continue
+            assert isinstance(built, Calendar) or parse(built.text) == built
 
 
 calendars = st.builds(

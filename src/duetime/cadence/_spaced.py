@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Self
@@ -23,7 +23,12 @@ from duetime.cadence.walk import (
     at_times,
     next_after,
 )
-from duetime.cadence.wall_cadence import WallCadence, build_wall_schedule, longest_run
+from duetime.cadence.wall_cadence import (
+    ALL_KINDS_OF_MONTH,
+    WallCadence,
+    build_wall_schedule,
+    first_recurring,
+)
 from duetime.cadence.words import (
     clock_text,
     duration_of,
@@ -186,26 +191,6 @@ def every(
     return Every(modifiers=modifiers, step=step, anchor=anchored_on, at=first, later=later)
 
 
-_ALWAYS = 36_525 * DAY
-
-
-def _longest_window(windows: Sequence[tuple[int, int]], *, crosses_midnight: bool) -> int:
-    """Return the longest stretch of windows, those that meet joined."""
-    parts = [(opens, shuts) for opens, shuts in windows if opens <= shuts]
-    for opens, shuts in windows:
-        parts += [(opens, DAY - 1), (0, shuts)] if opens > shuts else []
-    joined: list[tuple[int, int]] = []
-    for opens, shuts in sorted(parts):
-        if joined and opens <= joined[-1][1] + 1:
-            joined[-1] = joined[-1][0], max(joined[-1][1], shuts)
-        else:
-            joined.append((opens, shuts))
-    longest = max(shuts - opens for opens, shuts in joined)
-    if crosses_midnight and len(joined) > 1 and joined[0][0] == 0 and joined[-1][1] == DAY - 1:
-        return max(longest, DAY - joined[-1][0] + joined[0][1])
-    return longest
-
-
 # Openings of a filter without an occurrence after which the search stops: 27 years of daily windows.
 _MOST_OPENINGS = 10_000
 
@@ -244,39 +229,65 @@ class Interval(Cadence):
         return replace(self, start=seconds_of(at))
 
     def check_can_run(self) -> None:
-        modifiers = self.modifiers
-        if modifiers.calendar is not None and modifiers.calendar.moves:
+        modifiers, calendar = self.modifiers, self.modifiers.calendar
+        if calendar is not None and calendar.moves:
             raise InvalidCadence(
                 self.text,
                 "calendar: an interval counts elapsed time, so its runs cannot move to another day",
                 'use instead="skip", or a cadence of the wall clock, as in daily("09:00")',
             )
-        longest, windows = self._longest_opening(), modifiers.windows
+        is_known = calendar is None or not calendar.unresolved
+        windows, is_begun = modifiers.windows, self.start is not None
+        longest = self._longest_step(1 if is_begun else _MOST_OPENINGS // 2) if is_known else self.step
         daily = (
             f'a cadence of the wall clock, as in daily("{clock_text(windows[0][0]) if windows else "09:00"}")'
         )
-        if self.step > longest and self.start is None:
-            opening = f"the window {windows_text(windows)}" if windows else "its filters admit at a stretch"
-            raise InvalidCadence(
-                self.text,
-                f"interval: {duration_text(self.step)} is longer than {opening}, so it may never run",
-                f"use {f'at most {duration_text(longest)}, or ' * bool(longest)}{daily}, "
-                "or a start= whose times are allowed",
-            )
-        if self.step > longest and self._next_of_all(FIRST) == NOTHING:
+        if is_begun and is_known and longest and self._next_of_all(FIRST) == NOTHING:
             problem = "interval: none of its times, counted from its start, is one that its filters allow"
             raise NeverFires(self.text, problem, f"choose another start=, or {daily}")
+        if not is_begun and 0 < longest < self.step:
+            opening = f"the window {windows_text(windows)}" if windows else "each time that its filters admit"
+            shorter = longest - bool(windows)
+            raise InvalidCadence(
+                self.text,
+                f"interval: {duration_text(self.step)} is longer than {opening}, and from some starts none of"
+                " its times is in it for many years, so it may never run",
+                f"use {f'at most {duration_text(shorter)}, or ' * bool(shorter)}{daily}, "
+                "or a start= whose times are allowed",
+            )
         Cadence.check_can_run(self)
 
-    def _longest_opening(self) -> int:
-        """Return the seconds of the longest time that recurs in which its filters allow runs."""
-        calendar = self.modifiers.calendar
-        if self._open is None or (calendar is not None and calendar.unresolved):
-            return _ALWAYS
-        days = longest_run(self._open.days, calendar)
-        if not self.modifiers.windows:
-            return days * DAY
-        return _longest_window(self.modifiers.windows, crosses_midnight=days > 1)
+    def _longest_step(self, openings: int) -> int:
+        """Return its step if each start reaches a run; else the longest time in which its filters allow runs.
+
+        Each time in which they allow runs covers some remainders of a start, divided by the step. Those of 41
+        years are read, or as many as `openings`: all that recur, or else single dates.
+        """
+        if self._open is None:
+            return self.step
+        where, step, windows = zone(self.tz), self.step, self.modifiers.windows or ((0, DAY - 1),)
+        begin = opens = first_recurring(self._open.days, self.modifiers.calendar)
+        until, at, longest, met = begin + ALL_KINDS_OF_MONTH * 366 * DAY, begin - 1, 0, set[tuple[int, int]]()
+        for _ in range(openings):
+            found = next_after(self._open, where, BY_THE_CLOCK, at)
+            if not NOTHING < found < until:
+                break
+            span, opens = where.span(found), opens if found == at + 1 else found
+            now = (found + span.offset) % DAY
+            shut = max(
+                b if now <= b else DAY - 1
+                for a, b in windows
+                if a <= now <= b or b < a <= now or now <= b < a
+            )
+            at = min(span.end - 1, found - now + shut)
+            longest = max(longest, at + 1 - opens)
+            if longest >= step:
+                return step
+            met.add((opens % step, at - opens))
+        reached = 0
+        for low, length in sorted((low + before, length) for low, length in met for before in (0, -step)):
+            reached = max(reached, low + length + 1) if low <= reached else reached
+        return step if reached >= step or 0 < longest == at + 1 - begin else longest
 
     def last_before(self, instant: datetime) -> datetime | None:
         self._check_started()
@@ -378,7 +389,8 @@ def interval(
         spread: the delays of different jobs.
 
     Raises:
-        InvalidCadence: the length is zero, an option is invalid, or the filters may leave no run.
+        InvalidCadence: the length is zero, an option is invalid, or the filters leave no run; without a
+            ``start``, if some start has none.
     """
     lengths = {"weeks": _length(weeks), "days": _length(days)}
     step = duration_of("interval", **lengths, hours=hours, minutes=minutes, seconds=seconds)

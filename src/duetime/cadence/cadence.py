@@ -16,7 +16,7 @@ from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import PLAIN, Modifiers
 from duetime.cadence.walk import DAY, NOTHING
 from duetime.cadence.words import duration_text
-from duetime.cadence.zones import FIRST, LAST, Zone, instant_at, seconds_of
+from duetime.cadence.zones import DEPLOYED, FIRST, LAST, Zone, instant_at, seconds_of
 
 if TYPE_CHECKING:
     from duetime.cadence.bounds import Leap, Limits
@@ -137,17 +137,31 @@ class Cadence(ABC):
         longest = self._longest_spread() if bounds else 0
         if bounds is not None and bounds.spread > longest:
             between = "a day" if longest == DAY else f"the {duration_text(longest)} between two runs"
-            remedy = f"use at most {duration_text(longest)}"
             raise InvalidCadence(
                 f"spread={duration_text(bounds.spread)}",
                 f"spread: {duration_text(bounds.spread)} is longer than {between}",
-                remedy,
+                f"use at most {duration_text(longest)}",
             )
-        is_narrow = bounds is not None or self.modifiers.narrows
         is_known = calendar is None or not calendar.unresolved
-        if is_narrow and is_known and self._next(FIRST) == NOTHING:
-            what = "start, end and except_at" if bounds else "filters and the changes of the clocks"
-            raise NeverFires(self.text, f"it never fires: its {what} leave no run", "widen them")
+        if is_known and self._is_hidden():
+            raise NeverFires(
+                self.text,
+                f"it never fires: the clocks of {self.tz} skip each of its times, and leave no run",
+                "choose times that no gap of the clocks hides",
+            )
+        if is_known and bounds and self._next(FIRST) == NOTHING:
+            raise NeverFires(
+                self.text, "it never fires: its start, end and except_at leave no run", "widen them"
+            )
+
+    def _is_hidden(self) -> bool:
+        """Return whether the gaps of the clocks hide each of its times from the years of deployments on."""
+        modifiers, calendar = self.modifiers, self.modifiers.calendar
+        may_hide = modifiers.narrows or modifiers.dst != "cronos"
+        dated = calendar.years if calendar else None
+        # Runs of a calendar's dates may move to the year before.
+        begin = (dated[0] - 1_972) * 366 * DAY if dated else DEPLOYED
+        return may_hide and self._next_of_all(max(FIRST, min(begin, DEPLOYED))) == NOTHING
 
     @property
     def counts_business_days(self) -> bool:

@@ -158,6 +158,8 @@ NOTHING = NEVER * DAY
 # Clock changes and offsets are at most a day, so two days separate all effects.
 _FAR = 2 * DAY
 _ALWAYS = 1 << 40
+# Periods of one offset that a search reads at most: a time that a gap hides takes four of them.
+_MOST_PERIODS = 240
 
 
 class DstPolicy(NamedTuple):
@@ -212,13 +214,13 @@ class WallSchedule:
 def next_after(wall: WallSchedule, zone: Zone, policy: DstPolicy, at: int) -> int:
     """Return the first instant strictly after ``at`` of a wall schedule in a zone, or ``NOTHING``.
 
-    The search goes from one offset period to the next. It terminates: each iteration takes a later period, or
-    jumps to a time that no clock change can affect.
+    The search goes from one offset period to the next: each iteration takes a later period, or jumps to a
+    time that no clock change can affect. It ends where the gaps of sixty years have hidden each time.
     """
     span = zone.span(at)
     low = _first_open(span, policy, at)
     found = wall.first_from(low)
-    while True:
+    for _ in range(_MOST_PERIODS):
         until = _shown_until(span, policy)
         if NOTHING < found < until:
             return found - span.offset
@@ -235,6 +237,7 @@ def next_after(wall: WallSchedule, zone: Zone, policy: DstPolicy, at: int) -> in
             low = reopened
             found = wall.first_from(low)
         span = zone.span(span.end)
+    return NOTHING
 
 
 def _first_open(span: OffsetPeriod, policy: DstPolicy, at: int) -> int:

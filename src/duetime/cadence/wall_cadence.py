@@ -48,14 +48,14 @@ from duetime.cadence.walk import (
     next_after,
     times_of,
 )
-from duetime.cadence.words import MOST_RUNS, windows_text
-from duetime.cadence.zones import OffsetPeriod, Zone, zone
+from duetime.cadence.words import MOST_RUNS, bits, windows_text
+from duetime.cadence.zones import DEPLOYED, OffsetPeriod, Zone, zone
 
 if TYPE_CHECKING:
     from duetime.cadence.eventbridge import WakeExpression
 
 # Years in which every month has begun with every weekday, and February 29 has been every weekday.
-_ALL_KINDS_OF_MONTH = 41
+ALL_KINDS_OF_MONTH = 41
 _SOME_YEAR = 2000
 _SHORTEST_MONTH = 28
 
@@ -131,19 +131,14 @@ def _recurring_years(calendar: Calendar | None, every: int = 1) -> range:
     """Return years after the single dates of a calendar, in which all that recurs has come."""
     dated = None if calendar is None else calendar.years
     clear = min(_SOME_YEAR if dated is None else dated[1] + 2, ALL_YEARS[-1])
-    return range(clear, min(clear + _ALL_KINDS_OF_MONTH * every, ALL_YEARS.stop))
+    return range(clear, min(clear + ALL_KINDS_OF_MONTH * every, ALL_YEARS.stop))
 
 
-def longest_run(days: Days | OneDay, calendar: Calendar | None) -> int:
-    """Return the most consecutive days that recur; without any, the most among the single dates."""
-    if isinstance(days, OneDay):
-        return 1
-    for years in (_recurring_years(calendar), days.years):
-        months = (month_in(year, month) for year in years for month in range(1, 13))
-        shown = "".join(f"{days.admitted(month):0{month.length}b}"[::-1] for month in months)
-        if longest := max(map(len, shown.split("0"))):
-            break
-    return longest if longest < len(shown) else ALL_YEARS.stop * 366
+def first_recurring(days: Days | OneDay, calendar: Calendar | None) -> int:
+    """Return an instant from which its days recur, in seconds; if none do, one before its single dates."""
+    if isinstance(days, Days) and days.years != ALL_YEARS:
+        return month_in(days.years[0], 1).first * DAY - DAY
+    return max(month_in(_recurring_years(calendar).start, 1).first * DAY, DEPLOYED)
 
 
 def _any_day(days: Days, year: int) -> bool:
@@ -268,7 +263,10 @@ class WallCadence(Cadence):
         until = until if crosses else min(until, span.end)
         month, ends = month_of(day), list[tuple[int, int]]()
         left = days.admitted(month) >> day - month.first
-        number = (left >> 1).bit_count() * len(times) + (left & 1) * sum(time > second for time in times)
+        number = (left & 1) * sum(time > second for time in times)
+        for n in bits(left >> 1):
+            ends.append((day + 1 + n, number))
+            number += len(times)
         while number <= most and (after := month.first + month.length) * DAY <= until + _MARGIN:
             ends.append((after, number))
             if after > LAST_DAY or month.year > days.years[-1]:
@@ -282,7 +280,7 @@ class WallCadence(Cadence):
         for after, passed in reversed(ends):
             span = self._zone.span(after * DAY - span.offset)
             later = after * DAY - span.offset - 1
-            if at < later <= until and _is_calm(span, later):
+            if passed <= most and at < later <= until and _is_calm(span, later):
                 return later, passed
         return at, 0
 

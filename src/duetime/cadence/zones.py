@@ -21,6 +21,8 @@ FIRST = -62_135_596_800
 """0001-01-01T00:00:00Z: no instant is earlier."""
 LAST = 253_402_300_799
 """9999-12-31T23:59:59Z: no instant is later."""
+DEPLOYED = 1_767_225_600
+"""2026-01-01T00:00:00Z: no job is deployed earlier."""
 
 _PIECE_BITS = 24
 PROBE_EVERY = 3 * DAY
