@@ -110,6 +110,15 @@ def test_an_interval_counts_from_the_start_of_the_preview(duetime):
     ]
 
 
+@pytest.mark.parametrize("start", ["2027-01-04T10:00Z", "2027-01-04T20:00Z"])
+def test_an_interval_that_some_starts_never_let_run_has_a_note_whatever_its_preview_begins_with(
+    duetime, start
+):
+    _, out, _ = duetime("interval 1d window=09:00-17:00", "--from", start, "--json")
+
+    assert "so it may never run; use at most 8h" in json.loads(out)["notes"][0]
+
+
 def test_a_preview_begins_now_and_shows_ten_by_default(duetime):
     status, out, _ = duetime("every 10m")
 

@@ -153,7 +153,7 @@ class JobPreviews(RouteGroup):
         most = count or (_RUNS if last is None else MOST_OCCURRENCES)
         anchored = _anchored(read, after)
         shown = list(islice(local_occurrences(anchored, after, last), most + 1))
-        preview = Preview.from_occurrences(anchored, shown[:most], after, last)
+        preview = Preview.from_occurrences(read, shown[:most], after, last)
         return PreviewView.of(
             preview,
             read,

@@ -76,10 +76,14 @@ def _preview_of(args: argparse.Namespace) -> Preview:
         raise cadences.InvalidCadence(
             f"--count {args.count}", "--count is out of range", f"use 1-{_MOST}", start=len("--count ")
         )
-    if isinstance(cadence, cadences.Interval) and cadence.start is None:
-        cadence = cadence.starting(start)
     included = start if args.start is None else start - timedelta(microseconds=1)
-    shown = _shown_rows(cadence, included, until, args.count or (_COUNT if until is None else _MOST))
+    # The notes are those of the declaration, and an interval without a start counts from the preview's.
+    begun = (
+        cadence.starting(start)
+        if isinstance(cadence, cadences.Interval) and cadence.start is None
+        else cadence
+    )
+    shown = _shown_rows(begun, included, until, args.count or (_COUNT if until is None else _MOST))
     return cadences.Preview.from_occurrences(cadence, shown, included, until)
 
 
