@@ -96,6 +96,7 @@ def _others(found: re.Match[str]) -> str:
 # Words and the shorter ones that stand for them, in the order in which they are replaced.
 _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"(?:\d(?:st|nd|rd|th)|first|second|third|fourth|fifth|last) and (?:on )?every\b", "never"),
+    (r"\b(29|30|31)(?:st|th)? or (?:on )?(?:the )?last(?: day)?\b", r"#\1-or-last"),
     (r"\b(?:penultimate|(?:second|2nd)[- ](?:to[- ])?last)\b", "#last-1"),
     (r"\b(?:third|3rd)[- ](?:to[- ])?last\b", "#last-2"),
     (r"[,;&]|(?<=[a-z])[/+](?=[a-z])|\b(?:and|o'?clock|sharp|single)\b|^(?:run|please|start)\b", " "),
@@ -180,7 +181,7 @@ _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
 # The kinds of words.
 _KINDS = {
     "period": r"\d+(?:mo|[smhdwyq])",
-    "ordinal": r"#(?:\d\d?|last|last-\d)",
+    "ordinal": r"#(?:\d\d?|last|last-\d|\d\d-or-last)",
     "number": r"\d\d?",
     "business": "business",
     "weekday": _DAYS,
@@ -496,6 +497,7 @@ _SPELLINGS: tuple[tuple[str, Callable[[str], Suggestion | None]], ...] = (
         _template(r"(?i)rate\(\s*(\d+)\s+(m|h|d)(?:inute|our|ay)s?\s*\)", r"interval \1\2"),
     ),
     ("this is EventBridge's single time", _template(r"(?i)at\(\s*(\S+?)\s*\)", r"once \1")),
+    ("this is a single time", _template(r"(\d{4}-\d\d-\d\d[Tt]\S+)", r"once \1")),
     ("this is Go's spelling of an interval", _go),
     ("this is Celery's crontab", celery),
     ("this is APScheduler's trigger", apscheduler),
