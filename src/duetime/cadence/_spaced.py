@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from duetime.cadence.cadence import Cadence, Precision, declared, limits_of, spreads_seconds
 from duetime.cadence.calendars import Calendar
-from duetime.cadence.days import FIRST_DAY, UNIX_DAY, DayCycle, DayFields
+from duetime.cadence.days import UNIX_DAY, DayCycle, DayFields
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Dst, Window, Words, check_cycle, read_modifiers
 from duetime.cadence.walk import (
@@ -191,8 +191,9 @@ def every(
     return Every(modifiers=modifiers, step=step, anchor=anchored_on, at=first, later=later)
 
 
-# Openings of a filter without an occurrence after which the search stops: 27 years of daily windows.
-_MOST_OPENINGS = 10_000
+# Openings of a filter without an occurrence after which the search stops: 27 years of daily windows. It also
+# stops 400 years after the first: then the dates of the Gregorian calendar come again on the same weekdays.
+_MOST_OPENINGS, _ALL_OPENINGS = 10_000, 146_097 * DAY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -319,14 +320,12 @@ class Interval(Cadence):
         found = self._on_grid(start, at + 1)
         if self._open is None:
             return found
-        where = zone(self.modifiers.zone_name)
-        local = found + where.span(found).offset
-        if local >= FIRST_DAY * DAY and self._open.first_from(local) == local:
-            return found
+        where, until = zone(self.modifiers.zone_name), NOTHING
         for _ in range(_MOST_OPENINGS):
             opens = next_after(self._open, where, BY_THE_CLOCK, found - 1)
-            if opens in (found, NOTHING):
-                return opens
+            until = opens + _ALL_OPENINGS if until == NOTHING else until
+            if opens == found or not NOTHING < opens <= until:
+                return opens if opens == found else NOTHING
             found = self._on_grid(start, opens)
         return NOTHING
 
