@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from itertools import islice
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -72,6 +73,25 @@ def test_a_count_is_the_same_for_questions_in_any_order(count, questions, ends):
             assert cadence.last_before(at) == max((time for time in times if time < at), default=None)
         else:
             assert cadence.next_after(at) == min((time for time in times if time > at), default=None)
+
+
+@given(
+    st.sampled_from(["* * * * *", "*/7 * * * *", "0-30/3 1-4 * * *", "* 0-2 * * *", "*/2 2 * * sun"]),
+    st.sampled_from(["cronos", "vixie", "eventbridge"]),
+    zoned_starts(),
+    st.integers(1, 10_000),
+    st.integers(0, 20_000),
+)
+def test_a_count_of_many_times_a_day_ends_with_the_last_of_them(expression, dst, zoned, count, minutes):
+    tz, start = zoned
+    options = {"tz": tz, "dst": dst, "start": start}
+    times = cron(expression, **options).between(start - DAY, start + 40_000 * DAY)
+    last = next(islice(times, count - 1, None))
+    cadence = cron(expression, count=count, **options)
+    cadence.next_after(start + timedelta(minutes=minutes))
+    assert cadence.ends_at == last
+    assert cadence.next_after(last) is None
+    assert cadence.next_after(last - timedelta(seconds=1)) == last
 
 
 def test_excluded_instants_are_counted():
