@@ -1,6 +1,6 @@
 """The account, region, names and ARNs of the emulated deployment."""
 
-from duetime.local.addresses import ACCOUNT, HOST, REGION
+from duetime.local.environment import ACCOUNT, HOST, REGION
 
 __all__ = ["ACCOUNT", "HOST", "REGION", "ResourceNames", "queue_arn", "queue_name"]
 

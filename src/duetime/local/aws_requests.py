@@ -13,7 +13,7 @@ from werkzeug.wrappers import Request, Response
 from duetime import instant
 from duetime.aws.tables import name_of
 from duetime.clock import Clock
-from duetime.local.addresses import ACCOUNT, REGION
+from duetime.local.environment import ACCOUNT, REGION
 
 _PUT_EVENTS = "AWSEvents.PutEvents"
 DEFAULT_BUS = "default"

@@ -38,9 +38,8 @@ from duetime.environment import FILE
 from duetime.errors import DeclarationError, OperationFailed
 from duetime.jobs.reconcile import Reconciled
 from duetime.lambdas import api
-from duetime.local.addresses import ACCOUNT, REGION
 from duetime.local.aws_requests import AwsRequests
-from duetime.local.environment import Environment, for_another_process
+from duetime.local.environment import ACCOUNT, REGION, Environment, for_another_process
 from duetime.local.gateway import LOCAL_TENANT, LocalGateway
 from duetime.local.metrics import Metrics
 from duetime.local.notifications import SENDER, choose_everything

@@ -1,4 +1,4 @@
-"""The process' environment while a local cloud runs: dummy credentials, and a Lambda's settings.
+"""The address of the local cloud, and the environment while it runs: dummy credentials, and settings.
 
 No other module of this package reads or writes the environment.
 """
@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TextIO
+from typing import Final, TextIO
 
 from duetime.environment import PREFIX, variable_of
-from duetime.local.addresses import REGION
 from duetime.settings import VARIABLES, Settings
+
+HOST: Final = "127.0.0.1"
+"""The local cloud runs any code without a password, so it accepts connections from this machine only."""
+
+REGION: Final = "us-east-1"
+ACCOUNT: Final = "123456789012"
+"""moto's own account."""
 
 AWS: Mapping[str, str | None] = {
     "AWS_ACCESS_KEY_ID": "local",

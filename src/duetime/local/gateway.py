@@ -16,7 +16,7 @@ from uuid import uuid4
 from werkzeug.wrappers import Request, Response
 
 from duetime.clock import Clock
-from duetime.local.addresses import ACCOUNT
+from duetime.local.environment import ACCOUNT
 
 log = logging.getLogger(__name__)
 

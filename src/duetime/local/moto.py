@@ -24,10 +24,10 @@ from werkzeug.wrappers import Response
 
 from duetime.aws import clients, tables
 from duetime.aws.backends import AwsBackends
-from duetime.local.addresses import HOST
+from duetime.local.environment import HOST
 from duetime.local.steps import LocalSteps
 from duetime.settings import Settings
-from duetime.sqlite.streamed import StreamedCloud
+from duetime.sqlite.cloud import StreamedCloud
 
 log = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ from werkzeug.wrappers import Request, Response
 from duetime.api import PREFIX
 from duetime.console import Site
 from duetime.errors import OperationFailed
-from duetime.local.addresses import HOST
+from duetime.local.environment import HOST
 from duetime.local.gateway import LARGEST_BODY, LocalGateway
 from duetime.local.outbox_pages import PATH as OUTBOX
 from duetime.model.entity_tags import has_tag

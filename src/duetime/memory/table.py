@@ -24,7 +24,7 @@ class MemoryTable:
 
     A caller that holds `lock` can read and write several rows as one step, as a transaction does in DynamoDB.
 
-    See `duetime.ports.row_store.Rows`.
+    See `duetime.ports.row_queries.Rows`.
     """
 
     def __init__(self, on_change: Callable[[Change], None]) -> None:

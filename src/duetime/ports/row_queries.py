@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from duetime import ids, instant
 from duetime.errors import InvalidCursor
@@ -15,9 +16,6 @@ from duetime.ids import SEPARATOR, JobName, TenantId
 from duetime.model.action import Action, ActionRef
 from duetime.model.marks import DueMark, FailedMark
 from duetime.ports.actions import DamagedRow, Page
-
-if TYPE_CHECKING:
-    from duetime.ports.row_store import Rows
 
 Key = tuple[str, ...]
 LOWEST, HIGHEST = "", "~"
@@ -87,6 +85,35 @@ BY_DUE_TIME = RowIndex(
     ("due_at", "id"),
     lambda row: ((row.tenant_id, list_of(row.id)), (instant.text(row.due_at), row.id)),
 )
+
+
+class Rows(Protocol):
+    """The rows of a table."""
+
+    def step(self, *, is_new: bool = False) -> AbstractContextManager[object]:
+        """Keep other writers out within a block; steps may be nested. `is_new`: the step adds something."""
+
+    def get(self, ref: ActionRef) -> Action | None:
+        """Return a row.
+
+        Raises:
+            UnreadableRow: it is damaged.
+        """
+
+    def readable(self, ref: ActionRef) -> Action | DamagedRow | None:
+        """Return a row, or what can be read of a damaged one."""
+
+    def select(self, span: Span) -> Sequence[Entry]:
+        """Return a part of an index, in its order."""
+
+    def write(self, old: Action | None, new: Action) -> Action:
+        """Replace the row `old` by `new`, or add `new` if `old` is None, within a step."""
+
+    def add(self, new: Action) -> bool:
+        """Add a row, unless there is one, within a step; return whether it was added."""
+
+    def remove_expired(self, now: datetime) -> Sequence[Action]:
+        """Remove the rows that have expired, as DynamoDB's time to live does, and return them."""
 
 
 class Queries:

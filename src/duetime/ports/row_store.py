@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from duetime.errors import CommitRejected, RejectedEntry, Unsupported
 from duetime.ids import ActionId
@@ -26,42 +26,13 @@ from duetime.ports.at_once import one_by_one
 from duetime.ports.batches import Batches
 from duetime.ports.changes import StoreOfParts
 from duetime.ports.keyed_items import AnyWrite, Items, Outcome, Write
-from duetime.ports.row_queries import Entry, Span
+from duetime.ports.row_queries import Rows
 from duetime.ports.row_writes import RowPut, RowSwap
 
 T = TypeVar("T")
 
 OnCommit = Callable[[Sequence[Mapping[str, Any]]], object]
 """Simulates the tables that a handler's entries name: it takes all entries, or raises `CommitRejected`."""
-
-
-class Rows(Protocol):
-    """The rows of a table."""
-
-    def step(self, *, is_new: bool = False) -> AbstractContextManager[object]:
-        """Keep other writers out within a block; steps may be nested. `is_new`: the step adds something."""
-
-    def get(self, ref: ActionRef) -> Action | None:
-        """Return a row.
-
-        Raises:
-            UnreadableRow: it is damaged.
-        """
-
-    def readable(self, ref: ActionRef) -> Action | DamagedRow | None:
-        """Return a row, or what can be read of a damaged one."""
-
-    def select(self, span: Span) -> Sequence[Entry]:
-        """Return a part of an index, in its order."""
-
-    def write(self, old: Action | None, new: Action) -> Action:
-        """Replace the row `old` by `new`, or add `new` if `old` is None, within a step."""
-
-    def add(self, new: Action) -> bool:
-        """Add a row, unless there is one, within a step; return whether it was added."""
-
-    def remove_expired(self, now: datetime) -> Sequence[Action]:
-        """Remove the rows that have expired, as DynamoDB's time to live does, and return them."""
 
 
 class OwnEntry(NamedTuple):

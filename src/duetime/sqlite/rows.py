@@ -52,7 +52,7 @@ class _Indexed(NamedTuple):
 class SqliteRows:
     """The rows of a file. `on_change` is called with each change of this process, in order, as a stream is.
 
-    See `duetime.ports.row_store.Rows`.
+    See `duetime.ports.row_queries.Rows`.
     """
 
     def __init__(self, database: Database, on_change: Callable[[Change], None]) -> None:
