@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
 from duetime.aws.keyed_items import ItemFields, read_all, read_one, stored
+from duetime.aws.keys import Item
 from duetime.ports.keyed_items import (
+    UNREADABLE,
     AnyWrite,
     Fields,
     Key,
@@ -89,16 +91,13 @@ class SqliteItems(StepItems):
     def find(
         self, query: Query, read: Callable[[Fields], T], instead: Callable[[Fields], T | None] = nothing
     ) -> Iterator[T]:
-        found = self._select(query, -1)
-        if query.where:
-            found = [item for item in found if holds(query.where, ItemFields(query.kind, item))]
-        return read_all(query.kind, found, read, instead)
+        return read_all(query.kind, _holding(query, self._select(query, -1)), read, instead)
 
     def page(self, query: Query, read: Callable[[Fields], T]) -> Page[T]:
         found = self._select(query, -1 if query.limit is None else query.limit + 1)
         shown = found[: query.limit]
         cursor = shown[-1]["sk"]["S"] if len(found) > len(shown) else None
-        return Page([*read_all(query.kind, shown, read)], cursor)
+        return Page([*read_all(query.kind, _holding(query, shown), read)], cursor)
 
     def stored(self, write: AnyWrite) -> Any:
         if isinstance(write, RowIsOver | RowStillDead):
@@ -153,6 +152,14 @@ class SqliteItems(StepItems):
     def _execute(self, text: str, *values: Any) -> list[Any]:
         with self.database.reading() as connection:
             return connection.execute(text, values).fetchall()
+
+
+def _holding(query: Query, items: Iterable[Item]) -> Iterator[Item]:
+    for item in items:
+        with suppress(*UNREADABLE):  # its reader notes the damage
+            if not holds(query.where, ItemFields(query.kind, item)):
+                continue
+        yield item
 
 
 def _text_of(item: Mapping[str, Any] | None) -> str | None:
