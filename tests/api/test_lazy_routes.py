@@ -2,6 +2,7 @@
 
 import pytest
 
+from duetime.api import routes
 from duetime.api.openapi.document import every_route
 from duetime.api.routes import LazyRouteTable
 from tests.facts.test_imports import loaded_by
@@ -46,3 +47,19 @@ def test_a_request_loads_the_routes_with_its_first_segment():
         "duetime.api.attempts",
         "duetime.api.hand_overs",
     }
+
+
+def test_a_thread_that_loads_a_group_while_another_one_does_has_the_same_handlers(monkeypatch):
+    """A second handler of a route would be registered beside the first."""
+    table, path, found = lazy_table(), f"{PREFIX}/jobs", []
+    load = routes._routes
+
+    def meanwhile(*parts):
+        monkeypatch.setattr(routes, "_routes", load)
+        found.append(table.find(path))
+        return load(*parts)
+
+    monkeypatch.setattr(routes, "_routes", meanwhile)
+    found.append(table.find(path))
+    first, second = (match.route("GET").handler for match in found)
+    assert first.__self__ is second.__self__

@@ -222,7 +222,8 @@ class LazyRouteTable:
         if groups is None or not path.startswith(f"{self._prefix}/"):
             return None
         if groups not in self._tables:
-            self._tables[groups] = RouteTable(_routes(groups, *self._parts), self._prefix)
+            # Two threads may both make a table; all use the first, so that a route has one handler.
+            self._tables.setdefault(groups, RouteTable(_routes(groups, *self._parts), self._prefix))
         return self._tables[groups].find(path)
 
 
