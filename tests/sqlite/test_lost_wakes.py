@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Breaker, Payload, RetryPolicy, Run, Scheduler
+from duetime.errors import NotFound
 from duetime.ids import new_action_id
 from duetime.model.work_pause import PauseScope, WorkPause, work_of
 from duetime.settings import Settings
@@ -86,3 +87,12 @@ def test_a_pause_ends_within_its_spread_after_a_restart(office, began_for):
     starts = [office.scheduler.get(mail.id).attempts[0].started_at for mail in mails]
     late = [at - pause.holds_until(work_of(mail, None)) for at, mail in zip(starts, mails, strict=True)]
     assert timedelta(0) <= min(late) <= max(late) <= MINUTE
+
+
+def test_what_has_expired_is_removed_though_no_process_lasts_until_its_catch_up(office):
+    mail = office.scheduler.schedule(Mail(), at=timedelta(0))
+    office.advance(MINUTE)
+    office.restart(after=Settings().retention + HOUR)
+    office.advance(MINUTE)
+    with pytest.raises(NotFound):
+        office.scheduler.get(mail.id)

@@ -131,9 +131,9 @@ class SqliteCloud(StreamedCloud):
         except BaseException:
             self._database.close()
             raise
-        # The first turn of the wheel sends all rows that are due, for an earlier process may have left some.
-        self.sweep_at, first = self.clock.now(), instant.text(instant.EARLIEST)
-        self.bookmarks.write(BOOKMARK, dict.fromkeys(self.store.due_shards, first))
+        # The first turn does what an earlier process may have left: it sends all rows that are due.
+        self.sweep_at = self._catch_up_at = self.clock.now()
+        self.bookmarks.write(BOOKMARK, dict.fromkeys(self.store.due_shards, instant.text(instant.EARLIEST)))
         self.watch(self._look, _LOOK)
 
     def _look(self) -> bool:
