@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from duetime.local import LocalCloud, LocalOptions
 from tests.console.browser import Reader, chromium
 from tests.console.shop import app
-from tests.emulated import LocalCloud, LocalOptions
 
 
 def pytest_collection_modifyitems(items):

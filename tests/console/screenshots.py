@@ -16,8 +16,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
+from duetime.local import LocalCloud, LocalOptions
 from tests.console.browser import Reader, chromium
-from tests.emulated import LocalCloud, LocalOptions
 
 ROOT = Path(__file__).parents[2]
 IN_README = {"overview-light.png": "overview.png", "action-dark.png": "action.png"}

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from duetime.embedded.cloud import CloudPorts
 from duetime.jobs.register import Registration
+from duetime.local import LocalCloud
 from duetime.model.job import Job
 from tests.console.browser import Reader, flaws, scrolls_sideways
 from tests.console.shop import Parcel
-from tests.emulated import LocalCloud
 
 SOON = 30_000
 """Milliseconds, for what the cloud must do first."""
 EVENING = "daily 18:00 tz=Europe/Paris"
 MONDAYS = "weekly mon 08:00 tz=Europe/Paris"
+
+
+def ports_of(cloud: LocalCloud) -> CloudPorts:
+    """The tables that the API reads."""
+    return cloud._engine.cloud.ports
 
 
 def register(

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from duetime import App, Payload, Rate
+from duetime.local import LocalCloud, LocalOptions
 from tests.console.browser import flaws
-from tests.emulated import LocalCloud, LocalOptions
 
 app = App()
 

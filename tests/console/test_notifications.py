@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
-from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.jobs.register import Registration
+from duetime.local import LocalCloud, LocalOptions
+from duetime.local.notifications import everything_to
 from duetime.model.notification import Digest, NotificationKind
 from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
 from tests.console.shop import Parcel, app
-from tests.emulated import LocalCloud, LocalOptions
-from tests.emulated.notifications import everything_to
+from tests.console.tenants import ports_of
 from tests.local.conftest import eventually
 
 FAILED, DEAD = "An action failed", "A new dead letter"
@@ -27,14 +27,9 @@ def cloud():
         yield started
 
 
-def inbox(cloud):
-    return AwsBackends(cloud.settings, SystemClock()).inbox
-
-
 def inbox_of(cloud, tenant, *, unread=False):
-    return list(
-        inbox(cloud).list(tenant, kinds=frozenset(NotificationKind), is_unread=unread, limit=100, cursor=None)
-    )
+    inbox, kinds = ports_of(cloud).inbox, frozenset(NotificationKind)
+    return list(inbox.list(tenant, kinds=kinds, is_unread=unread, limit=100, cursor=None))
 
 
 def fail(cloud, tenant, count=1):
@@ -53,7 +48,7 @@ def together(cloud, tenant, total, *, kind=NotificationKind.DEAD_LETTERED, since
     """Put one notification that stands for many into a tenant's list."""
     until = since + timedelta(minutes=15)
     digest = Digest(tenant_id=tenant, kind=kind, since=since, until=until, total=total, by_name=by_name or {})
-    inbox(cloud).add(digest.notification(), expires_at=SystemClock().now() + timedelta(days=1))
+    ports_of(cloud).inbox.add(digest.notification(), expires_at=SystemClock().now() + timedelta(days=1))
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +155,7 @@ def test_the_list_is_filtered_by_kind_and_by_unread(reader, cloud, failed):
 
 def test_a_job_that_fails_repeatedly_is_listed_with_a_link(alone, cloud):
     reader, tenant = alone
-    AwsBackends(cloud.settings, SystemClock()).preferences.put(everything_to("ops@acme.example", tenant))
+    ports_of(cloud).preferences.put(everything_to("ops@acme.example", tenant))
     jobs = cloud.scheduler(tenant_id=tenant).jobs
     once = Registration(name="keeps-failing", handler=Parcel(order="9", fails=9), failure_threshold=1)
     jobs.register(once)

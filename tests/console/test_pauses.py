@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from duetime.local import LocalCloud, LocalOptions
 from tests.console.browser import flaws
 from tests.console.shop import app
-from tests.emulated import LocalCloud, LocalOptions
 
 REASON = "SES is down <b>see</b> INC-7"
 

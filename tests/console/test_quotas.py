@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import expect
 
 from duetime import App, Payload, Run
+from duetime.local import LocalCloud, LocalOptions
 from duetime.settings import Settings
 from tests.console.browser import flaws, scrolls_sideways
-from tests.emulated import LocalCloud, LocalOptions
 
 app = App()
 

@@ -7,12 +7,11 @@ import pytest
 from playwright.sync_api import expect
 
 from duetime import App, Run, daily
-from duetime.aws.keyed_items import DynamoItems
 from duetime.clock import SystemClock
+from duetime.local import LocalCloud, LocalOptions
 from duetime.model.recount import BOOKMARK, REPORT, Finding, RecountProblem, RecountReport
-from duetime.ports.wakeups import Bookmarks
 from tests.console.browser import flaws, scrolls_sideways
-from tests.emulated import LocalCloud, LocalOptions
+from tests.console.tenants import ports_of
 
 app = App()
 ONE_SHOT = "0199c1d2-0000-7000-8000-000000000003"
@@ -45,7 +44,7 @@ def cloud():
 
 @pytest.fixture
 def store(cloud):
-    bookmarks = Bookmarks(DynamoItems(cloud.client("dynamodb"), cloud.settings.made.jobs_table))
+    bookmarks = ports_of(cloud).bookmarks
 
     def store(report=None):
         bookmarks.write(BOOKMARK, {} if report is None else {REPORT: report.to_json()})

@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 from duetime import Order
+from duetime.local import LocalCloud, LocalOptions
 from duetime.model.action import Status
 from tests.console.browser import PATIENCE
 from tests.console.shop import Parcel, app
-from tests.emulated import LocalCloud, LocalOptions
 
 NOW = timedelta(0)
 MOST_AT_FIRST, MOST_A_MINUTE = 4, 10

@@ -8,20 +8,19 @@ import pytest
 from playwright.sync_api import expect
 
 from duetime import Order, Status
-from duetime.settings import Settings
+from duetime.local import LocalCloud, LocalOptions
 from tests.console.browser import signed_in
 from tests.console.shop import Parcel, app
-from tests.emulated import LocalCloud, LocalOptions
 
 AT_LAST = 600_000
-"""Milliseconds: the local cloud's tables are Python lists, and machines are busy."""
+"""Milliseconds: machines are busy."""
 ALL, OF_ONE, PAGE = 10_000, 300, 50
 FACTOR = 20
 
 
 @pytest.fixture(scope="module")
 def cloud():
-    with LocalCloud(app, LocalOptions(settings=Settings(timers="wheel"))) as started:
+    with LocalCloud(app, LocalOptions()) as started:
         acme, globex = started.scheduler(), started.scheduler(tenant_id="globex")
         globex.schedule(Parcel(order="1"), at=timedelta(days=40))
         acme.schedule_many(

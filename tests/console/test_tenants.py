@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import expect
 
 from duetime.jobs.register import Registration
+from duetime.local import LocalCloud, LocalOptions
 from tests.console.browser import PATIENCE, signed_in
 from tests.console.shop import Parcel, Wait, app
-from tests.emulated import LocalCloud, LocalOptions
 from tests.local.conftest import eventually, settled
 
 MARK = "pallet"

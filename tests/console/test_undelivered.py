@@ -1,4 +1,7 @@
-"""What is undelivered: what was given up, why, and having it done again."""
+"""What is undelivered: what was given up, why, and having it done again.
+
+A local cloud gives nothing up. So the tests store what a deployment would, and redrive it with its step.
+"""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -6,18 +9,21 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
-from duetime.aws import undelivered_ports
 from duetime.aws.messages import to_json
 from duetime.clock import SystemClock
-from duetime.errors import NotFound
+from duetime.errors import NotFound, UnreadableMessage
+from duetime.local import LocalCloud, LocalOptions
 from duetime.model.action import ActionRef
-from duetime.model.undelivered import UndeliveredKind, undelivered_id
+from duetime.model.undelivered import UndeliveredKind, requested_in, undelivered_id
+from duetime.ports.undelivered import UndeliveredHandlerPorts
+from duetime.ports.wakeups import FAILURES
+from duetime.undelivered.undelivered_handler import Redrive
 from duetime.wakeups.due_messages import message_of
 from duetime_contract.undelivered import given_up
 from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
 from tests.console.shop import Parcel, app
-from tests.emulated import LocalCloud, LocalOptions
-from tests.local.conftest import eventually, give_up
+from tests.console.tenants import ports_of
+from tests.local.conftest import eventually
 
 WORDS = {
     UndeliveredKind.MESSAGE: "message of a queue",
@@ -28,13 +34,32 @@ WORDS = {
     UndeliveredKind.LIFECYCLE: "lifecycle event",
     UndeliveredKind.NOTIFICATION: "notification",
 }
-HASTY = LocalOptions(retry_waits=(timedelta(seconds=0.1), timedelta(seconds=0.2)))
 
 
 @pytest.fixture(scope="module")
 def cloud():
-    with LocalCloud(app, HASTY) as started:
+    with LocalCloud(app, LocalOptions()) as started:
+        ports_of(started).undelivered.queues.put = redriver_of(started._engine.cloud)
         yield started
+
+
+def redriver_of(steps):
+    """What stands for the failure queue and its reader."""
+    own = steps.undelivered_ports
+    ports = UndeliveredHandlerPorts(
+        steps.store, steps.queues, steps.routes, None, own.store, own.queues, steps.bus
+    )
+    repeat = Redrive(ports, steps.steps.arm, unreadable, clock=steps.clock, settings=steps.settings)
+
+    def put(queue, body):
+        assert queue == FAILURES
+        repeat(requested_in(json.loads(body)))
+
+    return put
+
+
+def unreadable(content):
+    raise UnreadableMessage(f"no wake is in {content}")
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +71,7 @@ def began(cloud):
 @pytest.fixture(scope="module")
 def keep(cloud):
     """Store an input that has just become undelivered."""
-    store = undelivered_ports(cloud.settings).store
+    store = ports_of(cloud).undelivered.store
 
     def stored(name, **more):
         now = SystemClock().now()
@@ -102,13 +127,10 @@ def test_a_redrive_is_explained_before_it_starts(reader, each_kind, kind):
     expect(dialog).to_have_count(0)
 
 
-def test_a_dead_message_links_to_its_action_and_its_redrive_removes_it(reader, cloud):
+def test_a_dead_message_links_to_its_action_and_its_redrive_removes_it(reader, cloud, keep):
     action = cloud.scheduler().schedule(Parcel(order="5"), at=timedelta(hours=2))
-    give_up(cloud, to_json(message_of(action)))
-    (thing,) = eventually(
-        lambda: [entry for entry in cloud.scheduler().undelivered.list() if entry.action == action.ref],
-        "the dead message",
-    )
+    body = to_json(message_of(action))
+    thing = keep("dead", source="due-spare", body=body, action=action.ref)
     page = reader.go("#/undelivered")
     shown = page.get_by_role("row").filter(has=page.get_by_role("link", name=action.id))
     shown.get_by_role("link", name="message of a queue").click()
