@@ -16,7 +16,7 @@ from bench.busy_app import Hold, app
 from bench.result import Result, at_most
 from duetime import Order, daily
 from duetime.jobs.register import Registration
-from tests.emulated import LocalCloud, LocalOptions
+from duetime.local import LocalCloud, LocalOptions
 from tools.commands import check_programs, chromium
 
 JOBS, ACTIONS, IDLE = 5_000, 10_000, 60

@@ -5,18 +5,20 @@ from __future__ import annotations
 import logging
 import random
 import statistics
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from bench.raw_loop import RawLoop
 from bench.result import Budget, Result, at_least, at_most, ratio_at_least
 from bench.sleeper import started, woken
 from duetime import App, Order, Payload, Run
 from duetime.clock import SystemClock
-from tests.emulated import LocalCloud
+from duetime.local import LocalCloud
 
 BURST, SCATTERED = 500, 200
 _AHEAD, _WINDOW = timedelta(seconds=6), timedelta(seconds=45)
@@ -24,7 +26,7 @@ _PATIENCE = 60.0
 """Seconds after which a burst is an error."""
 
 _SLEEPER = "a bare process that sleeps until the same instants"
-_RAW = "a raw boto3 loop that makes the same calls on the same emulator"
+_RAW = "a raw sqlite3 loop that claims and settles the same rows in a file of its own"
 
 
 class Tick(Payload):
@@ -67,8 +69,8 @@ def measure() -> list[Result]:
     """Measure the burst between two raw loops, then the scattered actions during the sweep of a minute."""
     logging.getLogger("duetime").setLevel(logging.ERROR)
     starts = Starts()
-    with LocalCloud(app_of(starts)) as cloud:
-        raw = RawLoop(cloud)
+    with LocalCloud(app_of(starts)) as cloud, tempfile.TemporaryDirectory() as folder:
+        raw = RawLoop(Path(folder) / "raw.db")
         rates = [raw.drain(BURST)]
         rate = _burst(cloud, starts)
         at_once = starts.late

@@ -12,8 +12,8 @@ from bench.lateness import spread
 from bench.result import Result, at_most
 from duetime import App, Order, Payload, Run, Scheduler
 from duetime.clock import SystemClock
+from duetime.local import LocalCloud, LocalOptions
 from duetime.testing import Faults, SimulatedCloud
-from tests.emulated import LocalCloud, LocalOptions
 
 HIGH, BUDGET = 50, 1_000
 """The high actions, and the milliseconds within which each must start."""

@@ -1,78 +1,83 @@
-"""The raw loop: boto3 alone, on the local cloud's emulator, with the calls of a burst of actions.
+"""The raw loop: sqlite3 alone, with the transactions of a burst of actions in the local cloud's file.
 
-For each ten messages one receive and one delete; for each action the very claim and settle. A table and a
-queue of its own, of the same shape, so that the local cloud's own parts have nothing to do with it.
+For each action the very rows of claim and settle, each read and written in a transaction of its own. The file
+is the loop's own, with the same tables, so that the local cloud's own parts have nothing to do with it.
 """
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from collections.abc import Sequence
 from datetime import timedelta
-from itertools import count
-from typing import Any
+from pathlib import Path
 
-from duetime.aws import conditions, tables
+from duetime import instant
 from duetime.aws.items import to_item
-from duetime.aws.keys import row_key
-from duetime.aws.messages import to_json
 from duetime.clock import SystemClock
 from duetime.ids import TenantId, due_shard_of, new_action_id
 from duetime.model import transition
 from duetime.model.action import Action, Ending, Status
 from duetime.model.lease import ClaimTerms, Settlement
-from duetime.model.swap import MY_RUN, UNCLAIMED
-from duetime.wakeups.due_messages import message_of
-from tests.emulated import LocalCloud
+from duetime.sqlite.database import to_text
+from duetime.sqlite.rows import TABLE
 
-_TABLE, _QUEUE = "raw-actions", "raw-due"
-_BATCH = 10
+_READ = "SELECT row FROM rows WHERE tenant = 'acme' AND place = '' AND id = ?"
+_CLAIM = "UPDATE rows SET row = ? WHERE tenant = 'acme' AND place = '' AND id = ?"
+_SETTLE = (
+    "UPDATE rows SET row = ?, due_shard = NULL, kept_until = due_at"
+    " WHERE tenant = 'acme' AND place = '' AND id = ?"
+)
 
 
 class RawLoop:
-    """A thread that receives, claims, settles and deletes."""
+    """A connection that reads, claims and settles rows of a file."""
 
-    def __init__(self, cloud: LocalCloud) -> None:
-        self._dynamodb, self._sqs = cloud.client("dynamodb"), cloud.client("sqs")
-        self._dynamodb.create_table(**tables.create_table_request(tables.ACTIONS, _TABLE))
-        self._url = self._sqs.create_queue(QueueName=_QUEUE)["QueueUrl"]
-        self._clock = SystemClock()
+    def __init__(self, path: Path) -> None:
+        self._connection, self._clock = sqlite3.connect(path, isolation_level=None), SystemClock()
+        self._connection.executescript(f"PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; {TABLE}")
 
     def drain(self, actions: int) -> float:
-        """Put rows and messages, then process them; return actions a second."""
-        calls = self._prepared([self._action() for _ in range(actions)])
+        """Put rows, then process them; return actions a second."""
+        prepared = [self._put(self._action()) for _ in range(actions)]
         before = time.perf_counter()
-        while calls:
-            messages = self._sqs.receive_message(
-                QueueUrl=self._url,
-                MaxNumberOfMessages=_BATCH,
-                MessageSystemAttributeNames=["All"],
-                MessageAttributeNames=["All"],
-            )["Messages"]
-            for message in messages:
-                claim, settle = calls.pop(message["Body"])
-                self._dynamodb.update_item(**claim)
-                self._dynamodb.update_item(**settle)
-            self._sqs.delete_message_batch(
-                QueueUrl=self._url,
-                Entries=[
-                    {"Id": str(place), "ReceiptHandle": message["ReceiptHandle"]}
-                    for place, message in enumerate(messages)
-                ],
-            )
+        for action_id, claim, settle in prepared:
+            self._update(_CLAIM, claim, action_id)
+            self._update(_SETTLE, settle, action_id)
         return actions / (time.perf_counter() - before)
 
-    def _prepared(self, actions: list[Action]) -> dict[str, tuple[Any, Any]]:
-        """Put rows and messages; return the two updates of each action by its message's body."""
-        for action in actions:
-            self._dynamodb.put_item(TableName=_TABLE, Item=to_item(action))
-        bodies = {to_json(message_of(action)): action for action in actions}
-        for first in range(0, len(bodies), _BATCH):
-            batch = list(bodies)[first : first + _BATCH]
-            entries: Any = [
-                {"Id": str(n), "MessageBody": body} for n, body in zip(count(), batch, strict=False)
-            ]
-            self._sqs.send_message_batch(QueueUrl=self._url, Entries=entries)
-        return {body: self._updates(action) for body, action in bodies.items()}
+    def _update(self, statement: str, text: str, action_id: str) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._connection.execute(_READ, (action_id,)).fetchone()
+        self._connection.execute(statement, (text, action_id))
+        self._connection.execute("COMMIT")
+
+    def _put(self, action: Action) -> Sequence[str]:
+        """Put a row; return its id, and its texts once it is claimed and settled."""
+        now = self._clock.now()
+        terms = ClaimTerms(
+            now=now,
+            lease_until=now + timedelta(minutes=5),
+            skew=timedelta(seconds=5),
+            nonce=action.id[-12:],
+            instance="raw-1",
+            queued_at=now,
+            retry="[1,[60],0.1,null]",
+        )
+        settlement = Settlement(
+            status=Status.EXECUTED,
+            ending=Ending.EXECUTED,
+            finished_at=now,
+            kept_until=now + timedelta(days=30),
+        )
+        claimed = transition.started(action, terms)
+        pending, claim, settle = (
+            to_text(to_item(row)) for row in (action, claimed, transition.settled(claimed, settlement))
+        )
+        due_at = instant.text(now)
+        values = (action.tenant_id, "", action.id, pending, action.due_shard, due_at, None, None, None)
+        self._connection.execute("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        return action.id, claim, settle
 
     def _action(self) -> Action:
         now = self._clock.now()
@@ -86,30 +91,3 @@ class RawLoop:
             created_by="raw",
             payload="{}",
         )
-
-    def _updates(self, action: Action) -> tuple[Any, Any]:
-        now = self._clock.now()
-        terms = ClaimTerms(
-            now=now,
-            lease_until=now + timedelta(minutes=5),
-            skew=timedelta(seconds=5),
-            nonce=action.id[-12:],
-            instance="raw-1",
-            queued_at=now,
-            retry="[1,[60],0.1,null]",
-        )
-        claimed = transition.started(action, terms)
-        settlement = Settlement(
-            status=Status.EXECUTED,
-            ending=Ending.EXECUTED,
-            finished_at=now,
-            kept_until=now + timedelta(days=30),
-        )
-        common = {
-            "TableName": _TABLE,
-            "Key": row_key(action.ref),
-            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
-        }
-        claim = conditions.swap(action, claimed, UNCLAIMED)
-        settle = conditions.swap(claimed, transition.settled(claimed, settlement), MY_RUN)
-        return common | dict(claim), common | dict(settle)
