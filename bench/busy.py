@@ -31,10 +31,12 @@ _HELD_FOR = 600
 """Seconds that each of the running actions holds its thread: longer than the measurement."""
 
 _PATIENCE = 60.0
+_JOB = "busy-each-five-minutes"
 _PAGES = ("/", "/config.json")
 _QUERIES = {
     "/actions/query": ("", "?status=pending", "?status=processing", "?type=hold", "?limit=100"),
     "/reads": ("?read=/me&read=/jobs&read=/actions/query",),
+    "/search": ("?q=busy",),
     "/jobs/preview": ("?cadence=*/5+*+*+*+*",),
     "/jobs/{name}/backfills/preview": ("?from=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00Z",),
 }
@@ -141,13 +143,22 @@ def _fill(cloud: Busy) -> None:
 
 def _paths(cloud: Busy) -> Iterator[str]:
     """Yield each route that reads, in each form, then the pages."""
-    action = json.loads(cloud.get("/api/v1/actions/query?status=processing&limit=1"))["items"][0]["id"]
+    names = {
+        "tenant": "acme",
+        "name": _JOB,
+        "action_id": _first(cloud, "/actions/query?status=processing&limit=1"),
+        "definition_id": _first(cloud, f"/jobs/{_JOB}/definitions"),
+    }
     document = json.loads(cloud.get("/api/v1/openapi.json"))
     for route, methods in document["paths"].items():
         if "get" in methods and not any(name in route for name in _EMPTY):
-            path = route.replace("{action_id}", action).replace("{name}", "busy-each-five-minutes")
+            path = route.format(**names)
             yield from (f"/api/v1{path}{query}" for query in _QUERIES.get(route, ("",)))
     yield from _PAGES
+
+
+def _first(cloud: Busy, path: str) -> str:
+    return str(json.loads(cloud.get(f"/api/v1{path}"))["items"][0]["id"])
 
 
 def _taken(cloud: Busy, path: str) -> list[float]:
