@@ -7,8 +7,9 @@ from pathlib import Path
 import boto3
 import pytest
 
-from duetime import App, Payload, RetryPolicy, Run
+from duetime import App, Payload, RetryPolicy, Run, Scheduler
 from duetime.cli import main
+from duetime.errors import Unsupported
 from duetime.local import LocalCloud, LocalOptions
 from duetime.model.action import Status
 from tests.local.apps import setups
@@ -54,6 +55,22 @@ def test_without_its_table_an_attempt_names_it_and_is_retried():
         row = ran(cloud)
     assert row.status is Status.PENDING
     assert "Make the table orders in us-east-1" in row.attempts[0].message
+
+
+def test_a_transaction_of_the_caller_has_an_order_and_its_action():
+    with LocalCloud(shop(), LocalOptions(setup=setups.make_orders)) as cloud:
+        placed, items = Scheduler.from_env(tenant_id="acme").transact_items(
+            Place(order="o-2"), at=timedelta(0)
+        )
+        order = {"Put": {"TableName": "orders", "Item": {"id": {"S": "o-1"}}}}
+        boto3.client("dynamodb").transact_write_items(TransactItems=[order, *items])
+        eventually(lambda: cloud.scheduler().get(placed.id).status is Status.EXECUTED, "the run")
+        assert len(boto3.client("dynamodb").scan(TableName="orders")["Items"]) == 2
+
+
+def test_without_a_setup_a_transaction_names_the_option():
+    with LocalCloud(shop()), pytest.raises(Unsupported, match="--setup"):
+        Scheduler.from_env(tenant_id="acme").transact_items(Place(order="o-2"), at=timedelta(0))
 
 
 def test_without_a_setup_a_commit_names_the_option():
