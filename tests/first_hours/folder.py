@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -120,13 +121,9 @@ class Folder:
     def local_cloud(self, command: str) -> Iterator[Mapping[str, str]]:
         """Run a page's ``duetime local …`` on a free port; yield what another terminal exports."""
         with self.server(f"{command} --port 0", r"(http://\S+?)/ is the console") as found:
-            yield {
-                "DUETIME_URL": found[1],
-                "AWS_ENDPOINT_URL": found[1],
-                "AWS_DEFAULT_REGION": "us-east-1",
-                "AWS_ACCESS_KEY_ID": "local",
-                "AWS_SECRET_ACCESS_KEY": "local",
-            }
+            with urllib.request.urlopen(f"{found[1]}/local/env") as answer:  # noqa: S310 - our own server
+                exports = shlex.split(answer.read().decode().replace("export ", ""))
+            yield dict(export.split("=", 1) for export in exports)
 
     def synthesised(self, stack: str) -> str:
         """Return the template that ``npx cdk synth`` writes, with the checkout's CDK command line."""

@@ -47,7 +47,7 @@ class AwsRequests:
         if target == _PUT_EVENTS:
             answer = self._put_events(request)
         else:
-            answer = _refused(target or f"{request.method} {request.path}")
+            answer = _refused(target or f"{request.method} {request.path}", request.host_url)
         return answer if self._forward is None else self._forward(request)
 
     def _put_events(self, request: Request) -> Response:
@@ -73,10 +73,11 @@ class AwsRequests:
         }
 
 
-def _refused(operation: str) -> Response:
+def _refused(operation: str, url: str) -> Response:
     message = (
         f"the local cloud has no {operation}: start it with --setup module:function, which makes the tables,"
-        " queues and topics of your handlers on moto"
+        " queues and topics of your handlers on moto; for Scheduler.from_env, first run"
+        f' eval "$(curl -s {url}local/env)"'
     )
     body = json.dumps({"__type": "NotImplemented", "message": message})
     return Response(body, HTTPStatus.BAD_REQUEST, content_type=_JSON)
