@@ -79,7 +79,7 @@ class Process:
                 self.command, cwd=self.runs.file.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=stderr, text=True, bufsize=1, start_new_session=True,
                 env={
-                    **ENVIRONMENT, "PYTHONPATH": f"{ROOT / 'src'}", "RUNS": str(self.runs.file),
+                    **ENVIRONMENT, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "RUNS": str(self.runs.file),
                     **self.environment,
                 },
             )  # fmt: skip

@@ -20,8 +20,6 @@ from duetime.ids import SYSTEM_TENANT, job_name
 from duetime.jobs.plan import Plan
 from duetime.lambdas.work import make_handler
 from duetime.local import LocalCloud, LocalOptions
-from duetime.local.queue_poller import in_lambda_form
-from duetime.local.schedule_poller import SchedulerQuirks
 from duetime.model.job import JobRef
 from duetime.settings import Settings
 
@@ -102,23 +100,33 @@ def table(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 def cloud(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """Run the local cloud; with ``concurrency`` 0 its workers are other processes."""
+    """Run the local cloud; with ``concurrency`` 0, a deployment whose workers are other processes."""
     del store
+    concurrency = settings.get("concurrency", protocol.CONCURRENCY)
     lengths: dict[str, Any] = {
         name: timedelta(seconds=seconds) for name, seconds in settings.get("settings", {}).items()
     }
-    options = LocalOptions(
-        settings=Settings(**lengths),
-        concurrency=settings.get("concurrency", protocol.CONCURRENCY),
-        timers=SchedulerQuirks(doubles=settings.get("doubles", 0.0)),
+    given, chosen = (
+        {"settings": Settings(**lengths), "concurrency": concurrency},
+        APPS[settings.get("app", "app")],
     )
-    with LocalCloud(APPS[settings.get("app", "app")], options) as running:
+    made = LocalCloud(chosen, LocalOptions(**given)) if concurrency else _deployment(chosen, given, settings)
+    with made as running:
         line.answer({**commands(running.scheduler()), "environment": lambda: running.environment})
+
+
+def _deployment(chosen: App, given: Mapping[str, Any], settings: Mapping[str, Any]) -> Any:
+    from tests import emulated  # noqa: PLC0415 - moto takes a second to load
+
+    quirks = emulated.SchedulerQuirks(doubles=settings.get("doubles", 0.0))
+    return emulated.LocalCloud(chosen, emulated.LocalOptions(timers=quirks, **given))
 
 
 def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     """Receive as Lambda's pollers; with ``plans``, plan as well."""
     del store
+    from tests.emulated.queue_poller import in_lambda_form  # noqa: PLC0415 - moto takes a second to load
+
     line.end_with_the_bench()
     chosen = APPS[settings.get("app", "app")]
     deployed, clock, sqs = Settings.from_env(), SystemClock(), boto3.client("sqs")
