@@ -13,7 +13,7 @@ ROOMS = (
 )
 """The packages on the roads of an action and of a job, the facts that they decide by, and keyed items."""
 
-MODULES = ("scheduler", "local.event_sources")
+MODULES = ("scheduler",)
 """Modules beside them."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
