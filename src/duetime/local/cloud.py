@@ -269,10 +269,6 @@ class LocalCloud:
         listed = self.scheduler().jobs.list(limit=LARGEST_PAGE)
         return [job for job in listed if job.name in self.app.jobs and job.origin is Origin.CODE]
 
-    def put_event(self, event: Mapping[str, Any]) -> None:
-        """Put an event in EventBridge's form on the bus."""
-        self._engine.cloud.event(event)
-
     def _page(self) -> str:
         return page(
             self.app,

@@ -70,7 +70,6 @@ def ports_of(path: str, settings: Settings) -> tuple[CloudPorts, HostedTypes]:
     store = SqliteStore(database, due_shards=settings.due_shards)
     ports = CloudPorts(store.items, store, SqliteJobStore(store), clock)
     ports.routes.publish(_manifests(database))
-    hosted = HostedTypes(
+    return ports, HostedTypes(
         lambda: Hosted(sorted(routes_by_type(_manifests(database)))), clock, settings.due_shards
     )
-    return ports, hosted
