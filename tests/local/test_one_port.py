@@ -269,6 +269,16 @@ def test_signed_requests_go_to_the_bus_unless_they_are_signed_for_the_api(browse
     assert browser.get("/api/v1/health", headers=signed("execute-api")).text == "{}"
 
 
+@pytest.mark.parametrize(
+    "entry", [{"Source": "a", "DetailType": "b"}, {"Source": "a", "DetailType": "b", "Detail": "{"}]
+)
+def test_an_event_without_a_detail_is_refused(cloud, entry):
+    body = json.dumps({"Entries": [entry]})
+    status, text = request(cloud, "POST", "/", body, **{"X-Amz-Target": "AWSEvents.PutEvents"})
+    assert (status, json.loads(text)["__type"]) == (400, "ValidationException")
+    assert "Detail" in json.loads(text)["message"]
+
+
 def request(cloud, method, path, body=None, **headers):
     connection = HTTPConnection(cloud.url.removeprefix("http://"))
     connection.request(method, path, body, headers)

@@ -132,3 +132,11 @@ def test_the_command_prints_an_error_of_the_setup_with_its_source_line(report):
 )
 def test_a_setup_that_is_no_function_is_an_error_on_one_line(report, setup, expected):
     assert expected in report(setup)[0]
+
+
+def test_a_folder_beside_a_setup_is_refused(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(ROOT)
+    words = ["local", "--app", "examples.billing:app", "--data", str(tmp_path)]
+    for more in (["--setup", "tests.local.apps.setups:make_orders"], ["--target", "https://a.example"]):
+        assert main([*words, *more]) == 2
+        assert "data keeps duetime's tables in a file" in capsys.readouterr().err

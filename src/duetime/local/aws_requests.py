@@ -51,8 +51,12 @@ class AwsRequests:
         return answer if self._forward is None else self._forward(request)
 
     def _put_events(self, request: Request) -> Response:
-        entries = json.loads(request.get_data())["Entries"]
-        events = [self._event(entry) for entry in entries]
+        try:
+            entries = json.loads(request.get_data())["Entries"]
+            events = [self._event(entry) for entry in entries]
+        except (ValueError, LookupError, TypeError) as error:
+            problem = f"an entry needs Source, DetailType and Detail, a JSON object: {error!r}"
+            return _problem("ValidationException", problem)
         for entry, event in zip(entries, events, strict=True):
             if name_of(entry.get("EventBusName", DEFAULT_BUS)) == self._bus():
                 self._take(event)
@@ -79,5 +83,9 @@ def _refused(operation: str, url: str) -> Response:
         " queues and topics of your handlers on moto; for Scheduler.from_env, first run"
         f' eval "$(curl -s {url}local/env)"'
     )
-    body = json.dumps({"__type": "NotImplemented", "message": message})
+    return _problem("NotImplemented", message)
+
+
+def _problem(kind: str, message: str) -> Response:
+    body = json.dumps({"__type": kind, "message": message})
     return Response(body, HTTPStatus.BAD_REQUEST, content_type=_JSON)

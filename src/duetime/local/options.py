@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from duetime.api.authenticator import check_access
+from duetime.errors import SettingsError
 from duetime.ids import SYSTEM_TENANT
 from duetime.local.notifications import everything_to
 from duetime.settings import Settings
@@ -34,7 +35,8 @@ class LocalOptions:
 
     Raises:
         InvalidArgument: `mail_to` is no mail address.
-        SettingsError: a role has an unknown permission, or an identity an invalid tenant.
+        SettingsError: a role has an unknown permission, or an identity an invalid tenant; or both `setup` and
+            `data` are given.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -48,5 +50,11 @@ class LocalOptions:
 
     def __post_init__(self) -> None:
         check_access(self.settings)
+        if self.setup is not None and self.data is not None:
+            raise SettingsError(
+                [
+                    "data keeps duetime's tables in a file, and setup or a target has them on moto; leave out one"
+                ]
+            )
         if self.mail_to:
             everything_to(self.mail_to, SYSTEM_TENANT)
