@@ -51,10 +51,7 @@ class LocalOptions:
     def __post_init__(self) -> None:
         check_access(self.settings)
         if self.setup is not None and self.data is not None:
-            raise SettingsError(
-                [
-                    "data keeps duetime's tables in a file, and setup or a target has them on moto; leave out one"
-                ]
-            )
+            problem = "data keeps duetime's tables in a file, and setup or a target has them on moto"
+            raise SettingsError([f"{problem}; leave out one"])
         if self.mail_to:
             everything_to(self.mail_to, SYSTEM_TENANT)
