@@ -139,7 +139,7 @@ def test_a_tenant_s_callers_begin_only_so_many_pauses(mine, ops):
     ("path", "body"),
     [
         ("/pauses", PAUSE),
-        ("/tenants/acme/pause", {"reason": "a loop"}),
+        ("/pauses", {"scope": "tenant", "name": "acme", "reason": "a loop"}),
         ("/jobs/billing-nightly/pause", {"reason": "a loop"}),
     ],
 )

@@ -1,5 +1,6 @@
 """Operators of the deployment pause and resume tenants; a paused tenant's callers may read and cancel."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -30,8 +31,9 @@ def ops(deployment):
     return lambda method, path, **more: deployment.ask(method, path, claims=claims, **more)
 
 
-def pause(ops, body=f'{{"reason": "{REASON}"}}'):
-    return ops("POST", "/tenants/acme/pause", body=body)
+def pause(ops, name="acme", **more):
+    body = {"scope": "tenant", "name": name, "reason": REASON} | more
+    return ops("POST", "/pauses", body=json.dumps(body))
 
 
 def requests_of_acme(deployment):
@@ -48,7 +50,8 @@ def requests_of_acme(deployment):
 def test_a_paused_tenant_s_callers_create_no_work_but_read_and_cancel(deployment, ops):
     scheduled = deployment.ask("POST", "/actions", "manage_actions", body=ACTION)
     assert scheduled.status == 201, scheduled.json
-    assert pause(ops).status == 200
+    begun = pause(ops)
+    assert begun.status == 201
     for rejected in requests_of_acme(deployment):
         assert (rejected.status, rejected.json["type"]) == (409, "urn:duetime:problem:tenant-paused")
         assert REASON in rejected.json["detail"]
@@ -58,49 +61,36 @@ def test_a_paused_tenant_s_callers_create_no_work_but_read_and_cancel(deployment
     assert deployment.ask("POST", "/actions/redrive", "manage_actions", body=preview).status == 200
     assert deployment.ask("GET", "/summary", "read_actions").json["paused"]["reason"] == REASON
     assert deployment.ask("DELETE", path, "manage_actions").status == 200
-    assert [item["tenant"] for item in ops("POST", "/tenants/acme/resume").json["items"]] == ["acme"]
+    assert ops("DELETE", f"/pauses/{begun.json['id']}").json["tenant"] == "acme"
     assert deployment.ask("POST", "/actions", "manage_actions", body=ACTION).status == 201
     assert deployment.ask("GET", "/summary", "read_actions").json["paused"] is None
 
 
 def test_a_second_pause_keeps_the_first_one_s_reason_and_end(ops, clock):
     end = (NOW + timedelta(hours=2)).isoformat()
-    pause(ops, f'{{"reason": "first", "until": "{end}"}}')
+    pause(ops, reason="first", until=end)
     clock.wait_until(NOW + timedelta(minutes=1))
-    pause(ops, '{"reason": "second"}')
-    first, second = ops("GET", "/tenants/pauses").json["items"]
+    pause(ops, reason="second")
+    first, second = ops("GET", "/pauses").json["items"]
     assert (first["reason"], second["reason"], second["until"]) == ("first", "second", None)
     assert first["until"].startswith((NOW + timedelta(hours=2)).strftime("%Y-%m-%dT%H:%M"))
 
 
-@pytest.mark.parametrize(
-    ("tenant", "body"),
-    [
-        ("system", '{"reason": "x"}'),
-        ("acme", "{}"),
-        ("acme", '{"reason": ""}'),
-        ("acme", '{"reason": "  "}'),
-        ("acme", '{"reason": "a\\u001bb"}'),
-        ("acme", '{"reason": "x", "until": "2020-01-01T00:00:00Z"}'),
-    ],
-)
-def test_a_bad_pause_is_rejected(ops, tenant, body):
-    assert ops("POST", f"/tenants/{tenant}/pause", body=body).status == 422
-    assert ops("GET", "/tenants/pauses").json["items"] == []
+@pytest.mark.parametrize("tenant", ["system", "", "a b"])
+def test_a_pause_of_no_tenant_is_rejected(ops, tenant):
+    assert pause(ops, tenant).status == 422
+    assert ops("GET", "/pauses").json["items"] == []
 
 
 @pytest.mark.parametrize("group", ["tenant_admin", "system", "manage_actions", "manage_grants"])
-def test_a_tenant_s_admin_cannot_pause_resume_or_list(deployment, group):
-    body = '{"reason": "x"}'
-    for method, path, sent in (
-        ("POST", "/tenants/acme/pause", body),
-        ("POST", "/tenants/acme/resume", None),
-        ("GET", "/tenants/pauses", None),
-    ):
-        assert (
-            deployment.ask(method, path, group, claims=CLAIMS | {"cognito:groups": group}, body=sent).status
-            == 403
-        )
+def test_a_tenant_s_admin_cannot_pause_or_resume_it(deployment, ops, group):
+    begun = pause(ops).json
+
+    def ask(method, path, **more):
+        return deployment.ask(method, path, claims=CLAIMS | {"cognito:groups": group}, **more)
+
+    assert pause(ask).status == 403
+    assert ask("DELETE", f"/pauses/{begun['id']}").status == 403
     grant = '{"permissions": ["tenants:manage"]}'
     assert deployment.ask("PUT", "/grants/clerks", "manage_grants", body=grant).status == 422
 
@@ -111,6 +101,6 @@ def test_the_trail_of_the_operator_s_tenant_has_the_pause(deployment, ops):
     [entry] = deployment.ask("GET", "/audit", claims=claims).json["items"]
     assert (entry["operation"], entry["target"], entry["request_fields"]["reason"]) == (
         "pause",
-        "tenant:acme",
+        "pause:tenant acme",
         REASON,
     )

@@ -1,4 +1,4 @@
-"""``duetime tenants``: pause, list, resume, quotas."""
+"""``duetime pause --of`` a tenant, and ``duetime tenants quotas``."""
 
 import pytest
 
@@ -6,34 +6,30 @@ from duetime.embedded.embedded import Engine
 from duetime.settings import Settings
 
 
-def test_pause_list_and_resume(duetime):
-    assert duetime("tenants", "list")[1] == "no tenant is paused\n"
-    status, out, _ = duetime("tenants", "pause", "acme", "--reason", "its scripts loop", "--for", "2h")
+def test_a_tenant_is_paused_listed_and_resumed(duetime):
+    words = ("--reason", "its scripts loop", "--for", "2h")
+    status, out, _ = duetime("pause", "--of", "acme", *words)
     assert status == 0
     assert out.startswith("paused tenant acme until ")
     assert out.endswith("it holds within five seconds\n")
     words = ("--reason", "an unpaid bill", "--spread", "30m", "--skip")
-    assert duetime("tenants", "pause", "acme", *words)[0] == 0
-    listed = duetime("tenants", "list")[1].splitlines()
-    assert [line.split()[0] for line in listed] == ["TENANT", "acme", "acme"]
-    assert listed[1].endswith("its scripts loop")
-    assert listed[2].endswith("an unpaid bill")
-    assert [(pause["name"], pause["skips"]) for pause in duetime.json("pauses")["items"]] == [
-        ("acme", False),
-        ("acme", True),
+    assert duetime("pause", "--of", "acme", *words)[0] == 0
+    assert duetime("pause", "--of", "acme", "--type", "remark", "--reason", "one type")[0] == 0
+    assert duetime("pause", "--of", "globex", "--reason", "another tenant")[0] == 0
+    found = [(pause["scope"], pause["name"], pause["skips"]) for pause in duetime.json("pauses")["items"]]
+    assert sorted(found) == [
+        ("tenant", "acme", False),
+        ("tenant", "acme", True),
+        ("tenant", "globex", False),
+        ("type", "remark", False),
     ]
-    resumed = duetime("tenants", "resume", "acme")[1].splitlines()
+    resumed = duetime("resume", "--of", "acme")[1].splitlines()
     assert [line.split(";")[0] for line in resumed] == ["resumed tenant acme"] * 2
-    assert duetime("tenants", "list")[1] == "no tenant is paused\n"
-    status, _, error = duetime("tenants", "resume", "acme")
+    assert duetime("resume", "--type", "remark", "--of", "globex")[0] == 1
+    assert duetime("resume", "--type", "remark", "--of", "acme")[0] == 0
+    status, _, error = duetime("resume", "--of", "acme")
     assert status == 1
     assert "no such pause is in force" in error
-
-
-def test_a_reason_is_required(duetime):
-    status, _, error = duetime("tenants", "pause", "acme")
-    assert status == 2
-    assert "--reason" in error
 
 
 def test_without_quotas_that_is_printed(duetime):

@@ -11,9 +11,17 @@ REASON = "its scripts loop <b>see</b> INC-7"
 NOTICE = "The tenant acme is paused: no run of it begins"
 
 
-def request(reader, verb, **body):
-    response = reader.page.request.post(f"{reader.url}/api/v1/tenants/acme/{verb}", data=body)
+def pause(reader, **terms):
+    body = {"scope": "tenant", "name": "acme", "reason": REASON, **terms}
+    response = reader.page.request.post(f"{reader.url}/api/v1/pauses", data=body)
     assert response.ok, response.text()
+
+
+def resume(reader):
+    pauses = f"{reader.url}/api/v1/pauses"
+    for one in reader.page.request.get(pauses).json()["items"]:
+        if one["scope"] == "tenant" and one["ended_at"] is None:
+            assert reader.page.request.delete(f"{pauses}/{one['id']}").ok
 
 
 @pytest.fixture
@@ -21,7 +29,7 @@ def operator(reader_of, cloud):
     """An admin of another tenant, who ends all pauses of acme at last."""
     reader = reader_of(cloud.url, **signed_in("ops", "globex"))
     yield reader
-    request(reader, "resume")
+    resume(reader)
 
 
 def notice(page):
@@ -32,7 +40,7 @@ def notice(page):
 
 
 def test_every_user_of_a_paused_tenant_sees_who_paused_it_why_and_until_when(reader_of, cloud, operator):
-    request(operator, "pause", reason=REASON, until="2099-12-31T12:00:00Z")
+    pause(operator, until="2099-12-31T12:00:00Z")
     reader = reader_of(cloud.url, **signed_in("eve", groups="viewers"))
     found = notice(reader.go())
     expect(found).to_have_attribute("role", "status")
@@ -47,16 +55,16 @@ def test_every_user_of_a_paused_tenant_sees_who_paused_it_why_and_until_when(rea
 
 
 def test_the_notice_ends_with_the_pause(reader, operator):
-    request(operator, "pause", reason=REASON)
+    pause(operator)
     found = notice(reader.go())
     expect(found).to_contain_text(NOTICE)
     expect(found.locator("time")).to_have_count(1)
-    request(operator, "resume")
+    resume(operator)
     reader.page.reload()
     expect(notice(reader.page)).to_have_count(0)
 
 
 def test_another_tenant_sees_no_notice(reader_of, cloud, operator):
-    request(operator, "pause", reason=REASON)
+    pause(operator)
     page = reader_of(cloud.url, **signed_in("gus", "globex", "members")).go()
     expect(notice(page)).to_have_count(0)

@@ -17,8 +17,7 @@ const EVERY = 30_000;
 const NEARLY = 0.8;
 
 function load(tenant: string, signal: AbortSignal): Promise<Quotas> {
-  if (tenant === me.peek().tenant_id) return call(api.GET("/quotas", { signal }));
-  return call(api.GET("/tenants/{tenant}/quotas", { params: { path: { tenant } }, signal }));
+  return call(api.GET("/quotas", { params: { query: { of_tenant: tenant } }, signal }));
 }
 
 export function QuotasScreen() {

@@ -46,7 +46,7 @@ GROUPS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ),
     ("summary",): ("summary:Summary",),
     ("pauses",): ("pauses:Pauses",),
-    ("tenants", "quotas"): ("tenants:Tenants",),
+    ("quotas",): ("quotas:Quotas",),
     ("limits",): ("limits:Limits",),
     ("check-ins",): ("check_in:CheckInRoutes",),
     ("undelivered",): ("undelivered:UndeliveredRoutes",),

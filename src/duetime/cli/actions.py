@@ -84,15 +84,15 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def resume(arguments: argparse.Namespace) -> int:
-    """End all pauses with one scope and name, or the one with an id, or all of one tenant."""
-    pause_id = getattr(arguments, "id", None)
-    scope = {"scope": "tenant", "name": arguments.name} if "name" in arguments else scope_of(arguments)
+    """End all pauses with one scope and name, or the one with an id; with ``--of`` only those of a tenant."""
+    pause_id, of = arguments.id, arguments.of_tenant
+    chosen = {"id": pause_id} if pause_id else scope_of(arguments)
+    chosen |= {"tenant": of} if of else {}
     client = client_of(arguments)
     found = [
         item
         for item in client.call("listPauses").body["items"]
-        if item["ended_at"] is None
-        and (item["id"] == pause_id or {"scope": item["scope"], "name": item["name"]} == scope)
+        if item["ended_at"] is None and chosen.items() <= item.items()
     ]
     if not found:
         raise OperationFailed("no such pause is in force; `duetime pauses` lists them")

@@ -47,8 +47,8 @@ from duetime.cli.arguments import (
     spans,
     statuses,
 )
-from duetime.cli.failures import did_you_mean
-from duetime.cli.output import Listing, Operation
+from duetime.cli.failures import BadUsage, did_you_mean
+from duetime.cli.output import Listing, Operation, last_word
 from duetime.cli.parser import Command, Group
 from duetime.cli.tables import duration
 from duetime.cost.workload import Workload
@@ -457,8 +457,9 @@ _SCOPES = (
     argument("--rate-key", metavar="NAME", help="actions with this rate key"),
     argument("--worker", metavar="NAME", help="the runs of this worker"),
 )
-"""What a pause covers; `duetime tenants pause` is the same for all work of a tenant."""
-
+_OF_TENANT = argument(
+    "--of", dest="of_tenant", metavar="TENANT", help="only of this tenant; alone, all its work; for operators"
+)
 _TERMS = (
     argument("--reason", required=True, help="why, for others"),
     END,
@@ -483,14 +484,18 @@ _BATCH = argument("name", metavar="NAME", help="the batch's name")
 _TOKEN = argument("token", metavar="TOKEN", help="what run.token returned to the handler")
 
 
-def scope_of(arguments: argparse.Namespace) -> Mapping[str, Any]:
-    """Return the scope and the name of a pause; nothing without one."""
-    given = vars(arguments)
-    names = ("type", "concurrency_key", "rate_key", "worker")
-    found = (
-        {"scope": name.replace("_", "-"), "name": given[name]} for name in names if given[name] is not None
-    )
-    return next(found, {})
+def scope_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the scope and the name of a pause.
+
+    Raises:
+        BadUsage: none is given.
+    """
+    given = {**vars(arguments), "tenant": arguments.of_tenant}
+    for name in ("type", "concurrency_key", "rate_key", "worker", "tenant"):
+        if given[name] is not None:
+            return {"scope": name.replace("_", "-"), "name": given[name]}
+    options = "--type, --concurrency-key, --rate-key, --worker or --of"
+    raise BadUsage(f"choose what to {last_word(arguments)}: {options}")
 
 
 def _decision(verb: str, *, is_required: bool) -> Command:
@@ -545,11 +550,9 @@ _ACTIONS = Group(
             "begin no run of some work from now on; it waits",
             Operation("pauseWork", views.paused, (scope_of,)),
             (
-                OneOf(_SCOPES, is_required=True),
+                OneOf(_SCOPES),
+                _OF_TENANT,
                 *_TERMS,
-                argument(
-                    "--of", dest="of_tenant", metavar="TENANT", help="only of this tenant, for operators"
-                ),
             ),
         ),
         Command(
@@ -564,8 +567,8 @@ _ACTIONS = Group(
                             "id", metavar="ID", nargs="?", help="one pause, by its id in `duetime pauses`"
                         ),
                     ),
-                    is_required=True,
                 ),
+                _OF_TENANT,
             ),
         ),
         Command(
@@ -1179,36 +1182,15 @@ _DOCTOR = Command(
 )
 
 
-def _quotas(arguments: argparse.Namespace) -> int:
-    operation = "listQuotas" if arguments.name is None else "listTenantQuotas"
-    return Operation(operation, views.QUOTAS, ({"tenant": arguments.name},))(arguments)
-
-
 _TENANTS = Group(
     "tenants",
-    "pause, export and erase tenants, for operators of the deployment",
+    "the quotas of tenants; export and erase them, for operators of the deployment",
     (
-        Command(
-            "pause",
-            "begin no run of a tenant from now on; its actions wait",
-            Operation("pauseWork", views.paused, ({"scope": "tenant"},)),
-            (TENANT, *_TERMS),
-        ),
-        Command("resume", "end all pauses of a tenant", "actions.resume", (TENANT,)),
-        Command(
-            "list",
-            "list the paused tenants",
-            Operation("listTenantPauses", views.PAUSED_TENANTS),
-        ),
         Command(
             "quotas",
             "list your tenant's quotas, or another one's, and what it uses",
-            _quotas,
-            (
-                argument(
-                    "name", metavar="TENANT", nargs="?", help="the tenant, such as acme (default: yours)"
-                ),
-            ),
+            Operation("listQuotas", views.QUOTAS),
+            (argument("of_tenant", metavar="TENANT", nargs="?", help="such as acme (default: yours)"),),
         ),
         Command(
             "export",

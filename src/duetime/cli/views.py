@@ -675,10 +675,6 @@ PAUSES = Table(
     "nothing is paused",
     least=("BY", "SINCE", "ACTIONS"),
 )
-PAUSED_TENANTS = Table(
-    {"TENANT": "tenant", "SINCE": "{since:when}", "UNTIL": "{until:when}", "BY": "by", "REASON": "reason"},
-    "no tenant is paused",
-)
 
 
 def _limit(limit: Json) -> str:

@@ -208,7 +208,7 @@ _TAGS = {
     "notifications": "Notifications, and the preferences for them.",
     "access": "The caller, the permissions of roles, and which caller requested which change.",
     "pauses": "Pauses of types, keys, workers and tenants: what they cover waits, or is skipped.",
-    "tenants": "Pauses of tenants, for operators of the deployment.",
+    "quotas": "What a tenant may have or cause, and what it uses.",
     "batches": "Batches of actions, and their progress.",
     "search": "What a text may mean, and saved views of screens.",
     "limits": "Rate limits of payload types, for operators of the deployment.",
