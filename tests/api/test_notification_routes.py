@@ -121,7 +121,7 @@ def test_they_are_listed_newest_first_page_by_page(ask, notify):
 def test_only_those_of_a_kind_or_unread_ones_are_listed(ask, notify, ids):
     first, second = notify(), notify(FAILING, 1)
     assert ids(kind="jobs.recurring_failing") == [second.entry_id]
-    assert ask("POST", f"/{second.entry_id}/read").status == 204
+    assert ask("POST", "/read", body={"ids": [second.entry_id]}).json["read"] == 1
     assert ids(unread="true") == [first.entry_id]
     assert ids(unread="true", kind="jobs.recurring_failing") == []
 
@@ -146,7 +146,7 @@ def test_a_caller_sees_notifications_of_its_permissions(ask, notify, ids, group,
         assert ask("GET", f"/{entry_id}", group).status == (200 if there else 404)
         assert ask("GET", "", group, query={"kind": kind}).status == (200 if there else 403)
         assert ask("POST", "/read", group, body={"kind": kind}).status == (200 if there else 403)
-        assert ask("POST", f"/{entry_id}/read", group).status == (204 if there else 404)
+        assert ask("POST", "/read", group, body={"ids": [entry_id]}).status == (200 if there else 404)
 
 
 @pytest.mark.parametrize("group", ["manage_grants", "read_audit", "system", "unknown"])
@@ -183,10 +183,11 @@ def test_other_users_than_operators_see_no_system_jobs(ask, notify, path):
 
 def test_a_read_notification_stores_its_first_reader_and_time(ask, notify, clock):
     result = notify()
-    assert ask("POST", f"/{result.entry_id}/read").status == 204
+    mark = {"ids": [result.entry_id]}
+    assert ask("POST", "/read", body=mark).status == 200
     clock.wait_until(NOW + timedelta(hours=1))
     grace = CLAIMS | {"email": "grace@acme.example", "cognito:groups": "admin"}
-    assert ask("POST", f"/{result.entry_id}/read", claims=grace).status == 204
+    assert ask("POST", "/read", body=mark, claims=grace).status == 200
     entry = ask("GET", f"/{result.entry_id}").json
     assert (entry["read_at"], entry["read_by"]) == ("2026-03-01T12:00:00Z", "ada@acme.example")
 
@@ -216,9 +217,11 @@ def test_a_caller_cannot_mark_an_invisible_notification(ask, notify, ids):
 
 @pytest.mark.parametrize("unknown", ["nothing", "n.20260301T120000000000Z.0123456789abcdef", "n.1", "%20"])
 def test_a_missing_notification_and_another_tenants_get_the_same_response(ask, notify, unknown):
-    theirs = notify(tenant="globex").entry_id
-    for method, tail in (("GET", ""), ("POST", "/read")):
-        foreign, nobodys = ask(method, f"/{theirs}{tail}"), ask(method, f"/{unknown}{tail}")
+    mine, theirs = notify().entry_id, notify(minutes=1, tenant="globex").entry_id
+    for foreign, nobodys in (
+        (ask("GET", f"/{theirs}"), ask("GET", f"/{unknown}")),
+        [ask("POST", "/read", body={"ids": [mine, one]}) for one in (theirs, unknown)],
+    ):
         assert (
             (foreign.status, foreign.code)
             == (nobodys.status, nobodys.code)
@@ -226,6 +229,7 @@ def test_a_missing_notification_and_another_tenants_get_the_same_response(ask, n
         )
         assert foreign.text.replace(theirs, "…") == nobodys.text.replace(unknown, "…")
     assert ask("GET", f"/{theirs}", claims=GLOBEX).json["read_at"] is None
+    assert ask("GET", f"/{mine}").json["read_at"] is None
 
 
 def test_a_cursor_of_another_list_or_filter_is_rejected(ask, notify):
@@ -268,7 +272,7 @@ def test_invalid_parameters_of_the_list_are_rejected_with_the_allowed_values(ask
 
 
 @pytest.mark.parametrize(
-    "fields", [{"kind": "x"}, {"limit": 0}, {"limit": 101}, {"limit": "5"}, {"all": True}]
+    "fields", [{"ids": []}, {"kind": "x"}, {"limit": 0}, {"limit": 101}, {"limit": "5"}, {"all": True}]
 )
 def test_a_request_to_mark_with_other_fields_is_rejected(ask, notify, ids, fields):
     result = notify()
@@ -278,16 +282,13 @@ def test_a_request_to_mark_with_other_fields_is_rejected(ask, notify, ids, field
 
 def test_the_audit_trail_records_reads(deployment, ask, notify, clock):
     result = notify()
-    ask("POST", f"/{result.entry_id}/read")
+    ask("POST", "/read", body={"ids": [result.entry_id]})
     clock.wait_until(NOW + timedelta(seconds=1))
     ask("POST", "/read", body={"kind": FAILED})
     many, one = deployment.ask("GET", "/audit", "admin").json["items"]
-    assert (one["operation"], one["target"], one["status"]) == (
-        "read",
-        f"notification:{result.entry_id}",
-        204,
-    )
-    assert (many["operation"], many["target"], many["result"]) == ("read-many", "notification", {"read": 0})
+    for entry, fields, count in ((one, {"ids": [result.entry_id]}, 1), (many, {"kind": FAILED}, 0)):
+        assert (entry["operation"], entry["target"], entry["status"]) == ("read", "notification", 200)
+        assert (entry["request_fields"], entry["result"]) == (fields, {"read": count})
 
 
 def test_an_api_without_back_ends_for_it_responds_with_the_reason(call_cloud, deployment):

@@ -83,10 +83,16 @@ def test_one_is_shown_in_full(ask, undelivered_inputs):
     assert (response.json["body"], response.json["is_cut"], response.json["action_id"]) == ("c", False, None)
 
 
-def test_one_is_redriven_by_a_request_to_the_undelivered_handler(ask, undelivered_inputs, undelivered):
-    response = ask("POST", f"/{undelivered_inputs[1].id}/redrive", body=None)
-    assert (response.status, response.json["id"]) == (202, undelivered_inputs[1].id)
-    assert asked_for(undelivered) == [("failures", request_for(undelivered_inputs[1].id))]
+def test_those_of_the_ids_are_redriven_by_requests_to_the_undelivered_handler(
+    ask, undelivered_inputs, undelivered
+):
+    ids = [undelivered_inputs[2].id, undelivered_inputs[1].id]
+    dry = ask("POST", "/redrive", body={"ids": ids, "dry_run": True})
+    assert [item["id"] for item in dry.json["items"]] == ids
+    assert asked_for(undelivered) == []
+    response = ask("POST", "/redrive", body={"ids": ids})
+    assert (response.status, response.json) == (202, {**dry.json, "dry_run": False})
+    assert asked_for(undelivered) == [("failures", request_for(one)) for one in ids]
 
 
 @pytest.mark.parametrize(
@@ -104,15 +110,17 @@ def test_many_are_redriven_the_newest_first(ask, undelivered_inputs, undelivered
 
 
 @pytest.mark.parametrize("unknown", ["nothing", "u.20260301T120000Z.0123456789abcdef"])
-def test_a_missing_input_is_not_found(ask, undelivered_inputs, unknown):
-    for method, path in (("GET", f"/{unknown}"), ("POST", f"/{unknown}/redrive")):
-        response = ask(method, path, body=None)
+def test_a_missing_input_is_not_found(ask, undelivered_inputs, undelivered, unknown):
+    ids = [undelivered_inputs[0].id, unknown]
+    for method, path, body in (("GET", f"/{unknown}", None), ("POST", "/redrive", {"ids": ids})):
+        response = ask(method, path, body=body)
         assert (response.status, response.code) == (404, "undelivered-input-not-found")
+    assert asked_for(undelivered) == []
 
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", ""), ("GET", "/u.1"), ("POST", "/u.1/redrive"), ("POST", "/redrive")],
+    [("GET", ""), ("GET", "/u.1"), ("POST", "/redrive")],
 )
 def test_other_users_than_operators_see_and_redrive_nothing(
     ask, undelivered_inputs, undelivered, method, path
@@ -123,7 +131,16 @@ def test_other_users_than_operators_see_and_redrive_nothing(
 
 
 @pytest.mark.parametrize(
-    "fields", [{"kind": "strange"}, {"limit": 0}, {"limit": 1_001}, {"dry_run": "yes"}, {"all": True}]
+    "fields",
+    [
+        {"ids": []},
+        {"ids": "u.1"},
+        {"kind": "strange"},
+        {"limit": 0},
+        {"limit": 1_001},
+        {"dry_run": "yes"},
+        {"all": True},
+    ],
 )
 def test_a_request_with_other_fields_is_rejected(ask, undelivered_inputs, undelivered, fields):
     response = ask("POST", "/redrive", body=fields)

@@ -53,8 +53,8 @@ WITH_WORK_OF_THEIR_OWN = {
     "jobs roll-back": (("rollBackJob",), {"id"}),
     "jobs backfill": (("backfillJob", "previewBackfill"), {"dry_run"}),
     "jobs backfills": (("listBackfills", "pauseBackfill", "resumeBackfill", "cancelBackfill"), {"verb"}),
-    "undelivered redrive": (("redriveUndelivered", "redriveManyUndelivered"), {"ids", "all"}),
-    "notifications read": (("readNotification", "readNotifications"), {"ids", "all"}),
+    "undelivered redrive": (("redriveUndelivered",), {"all"}),
+    "notifications read": (("readNotifications",), {"all"}),
     "notifications preferences": (
         ("getNotificationPreferences", "setNotificationPreferences"),
         {"email", "admin_email", "channel"},

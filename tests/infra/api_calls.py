@@ -83,7 +83,7 @@ def _ask_about_notifications(ask):
         ask("GET", "/notifications", scope=scope)
         ask("GET", "/notifications/preferences", scope=scope)
     ask("GET", f"/notifications/{notification.entry_id}")
-    ask("POST", f"/notifications/{notification.entry_id}/read")
+    ask("POST", "/notifications/read", {"ids": [notification.entry_id]})
     ask("POST", "/notifications/read")
     ask("PUT", "/notifications/preferences", {"language": "fr"})
 

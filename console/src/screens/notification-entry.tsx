@@ -14,11 +14,8 @@ export function Notification({ view, scope }: { view: Schemas["NotificationView"
   const isUnread = !view.read_at;
   const read = async () => {
     const to = nextOf(view.id);
-    await call(
-      api.POST("/notifications/{notification_id}/read", {
-        params: { path: { notification_id: view.id }, query: { scope } },
-      }),
-    );
+    const body = { ids: [view.id], kind: null, limit: 1, cursor: null };
+    await call(api.POST("/notifications/read", { params: { query: { scope } }, body }));
     focusOnceGone(view.id, to);
     return say("marked");
   };

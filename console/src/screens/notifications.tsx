@@ -146,7 +146,7 @@ function ReadAll({ scope, kind }: { scope: Scope; kind: NotificationKind | undef
       const step: Schemas["ManyRead"] = await call(
         api.POST("/notifications/read", {
           params: { query: { scope } },
-          body: { kind: kind ?? null, limit: 100, cursor },
+          body: { ids: null, kind: kind ?? null, limit: 100, cursor },
         }),
       );
       read += step.read;

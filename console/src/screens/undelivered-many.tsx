@@ -18,7 +18,7 @@ const LISTED = 10;
 type Summary = Schemas["UndeliveredSummary"];
 
 async function redrive(kind: UndeliveredKind | "", limit: number, dry_run: boolean): Promise<Summary[]> {
-  const body = { kind: kind || null, limit, dry_run };
+  const body = { ids: null, kind: kind || null, limit, dry_run };
   return (await call(api.POST("/undelivered/redrive", { body }))).items;
 }
 

@@ -16,8 +16,8 @@ export function Action({ each }: { each: Summary }) {
 
 export function Redrive({ each, kind = "plain" }: { each: Summary; kind?: "plain" | "main" }) {
   const run = async () => {
-    const path = { undelivered_id: each.id };
-    await call(api.POST("/undelivered/{undelivered_id}/redrive", { params: { path } }));
+    const body = { ids: [each.id], kind: null, limit: 1, dry_run: false };
+    await call(api.POST("/undelivered/redrive", { body }));
     return say("requested");
   };
   return (

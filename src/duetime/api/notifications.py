@@ -1,4 +1,4 @@
-"""The routes of notifications: list them, look at one, mark one or all as read.
+"""The routes of notifications: list them, look at one, mark some or all as read.
 
 =============================  ====================================================
 a notification                 needs the permission
@@ -14,7 +14,7 @@ The deployment's own list is that of the tenant ``system``, which owns code's jo
 
 from __future__ import annotations
 
-from http import HTTPStatus
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
@@ -143,6 +143,8 @@ class NotificationList(PageView):
 class ReadMany(RequestBody):
     """Which are to be marked as read: by default all that are unread."""
 
+    ids: Annotated[list[str] | None, Field(min_length=1, max_length=MOST_READ)] = None
+    """these, in place of the unread ones"""
     kind: NotificationKind | None = None
     """only those of this kind"""
     limit: Annotated[int, Field(strict=True, ge=1, le=MOST_READ)] = MOST_READ
@@ -197,45 +199,40 @@ class NotificationRoutes(RouteGroup):
         return _view(self._seen(request, owner, notification_id), self._language(owner, language))
 
     @route(
-        "readNotification",
-        "POST",
-        f"{NOTIFICATIONS}/<notification_id>/read",
-        *READ,
-        status=HTTPStatus.NO_CONTENT,
-        operation=Operation("read", AuditKind.NOTIFICATION),
-    )
-    def read(self, notification_id: str, request: Request, scope: Scope = "tenant") -> None:
-        """Mark it as read, for all who see the list; one that was read stays as it was."""
-        caller = caller_at(request)
-        owner = whose(caller, scope)
-        self._seen(request, owner, notification_id)
-        now = self.api.clock.now()
-        if not self.api.notified.inbox.mark_read(owner, notification_id, by=caller.actor, at=now):
-            raise NotFound("notification", notification_id)
-
-    @route(
         "readNotifications",
         "POST",
         f"{NOTIFICATIONS}/read",
         *READ,
-        operation=Operation("read-many", AuditKind.NOTIFICATION),
+        operation=Operation("read", AuditKind.NOTIFICATION),
+        has_ids=True,
     )
-    def read_many(
+    def read(
         self,
         request: Request,
         body: Annotated[ReadMany | None, Body()] = None,
         scope: Scope = "tenant",
     ) -> ManyRead:
-        """Mark those that are unread as read, the newest first; call again with `next_cursor`."""
+        """Mark those of the ids as read, or the unread ones, the newest first: call again with `next_cursor`.
+
+        One that was read stays as it was. An unknown id marks none.
+        """
         selection = body or ReadMany()
         caller, inbox = caller_at(request), self.api.notified.inbox
         owner, now = whose(caller, scope), self.api.clock.now()
+
+        def mark(entries: Iterable[InboxEntry]) -> int:
+            return sum(inbox.mark_read(owner, one.entry_id, by=caller.actor, at=now) for one in entries)
+
+        if selection.ids is not None:
+            return ManyRead(
+                read=mark([self._seen(request, owner, one) for one in selection.ids]), next_cursor=None
+            )
         kinds, cursor, count = seen_by(caller, owner, selection.kind), selection.cursor, 0
         for _ in range(_STEPS):
             page = inbox.list(
                 owner, kinds=kinds, is_unread=True, limit=selection.limit - count, cursor=cursor
             )
-            count += sum(inbox.mark_read(owner, entry.entry_id, by=caller.actor, at=now) for entry in page)
+            count += mark(page)
             cursor = page.cursor
             if cursor is None or count >= selection.limit:
                 break

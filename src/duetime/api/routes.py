@@ -106,6 +106,8 @@ class Route:
     """Another status of success, if there are two."""
     is_open: bool = False
     """Whether unauthenticated callers are admitted."""
+    has_ids: bool = False
+    """Whether its body names what it changes, so that it may find nothing of that name."""
     is_by_token: bool = False
     """Whether a token in its path is the right that it needs, in place of a caller's."""
     body_limit: int = BODY_LIMIT

@@ -58,9 +58,13 @@ class UndeliveredList(PageView):
     """At most `limit`."""
 
 
-class RedriveMany(RequestBody):
+class RedriveRequest(RequestBody):
     """Which are to be redriven."""
 
+    ids: Annotated[
+        list[str] | None,
+        Field(description="these, in place of the newest ones", min_length=1, max_length=LARGEST_PAGE),
+    ] = None
     kind: Annotated[UndeliveredKind | None, Field(description="only those of this kind")] = None
     limit: Annotated[int, Field(strict=True, ge=1, le=MOST_AT_ONCE, description="how many at most")] = 100
     dry_run: Annotated[bool, Field(strict=True, description="only say which")] = False
@@ -70,7 +74,7 @@ class Redriven(View):
     """Those that are redriven, or would be, as they are before."""
 
     items: list[UndeliveredSummary]
-    """The newest first."""
+    """In the order of the ids, or the newest first."""
     dry_run: bool
     """Whether nothing was done."""
 
@@ -101,26 +105,24 @@ class UndeliveredRoutes(RouteGroup):
     @route(
         "redriveUndelivered",
         "POST",
-        f"{UNDELIVERED}/<undelivered_id>/redrive",
-        Permission.SYSTEM,
-        status=HTTPStatus.ACCEPTED,
-        operation=Operation("redrive", AuditKind.UNDELIVERED),
-    )
-    def redrive(self, undelivered_id: str, request: Request) -> UndeliveredSummary:
-        """Redrive it soon: it disappears, or stays with the reason of the new failure."""
-        return UndeliveredSummary.of(self._undelivered(request).redrive(undelivered_id))
-
-    @route(
-        "redriveManyUndelivered",
-        "POST",
         f"{UNDELIVERED}/redrive",
         Permission.SYSTEM,
         status=HTTPStatus.ACCEPTED,
         operation=Operation("redrive", AuditKind.UNDELIVERED, has_dry_run=True),
+        has_ids=True,
     )
-    def redrive_many(self, body: Annotated[RedriveMany, Body()], request: Request) -> Redriven:
-        """Redrive many, newest first; with `dry_run` only list them."""
-        chosen = self._undelivered(request).redrive_many(body.kind, limit=body.limit, dry_run=body.dry_run)
+    def redrive(self, body: Annotated[RedriveRequest, Body()], request: Request) -> Redriven:
+        """Redrive soon those of the ids, or the newest; with `dry_run` only list them.
+
+        Each disappears, or stays with the reason of the new failure. An unknown id redrives none.
+        """
+        client = self._undelivered(request)
+        if body.ids is None:
+            chosen = client.redrive_many(body.kind, limit=body.limit, dry_run=body.dry_run)
+        else:
+            chosen = tuple(client.get(one) for one in body.ids)
+            for one in () if body.dry_run else chosen:
+                client.redrive(one.id)
         return Redriven(items=[UndeliveredSummary.of(item) for item in chosen], dry_run=body.dry_run)
 
     def _undelivered(self, request: Request) -> UndeliveredClient:

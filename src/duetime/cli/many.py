@@ -222,7 +222,7 @@ def _shown(verb: BulkVerb, actions: Sequence[Json], now: datetime) -> str:
     return f"would {verb.name} {counted(len(actions), 'action')}{more}:\n{ACTIONS(actions[:FIRST], now)}"
 
 
-# Undelivered inputs and notifications. All ids are looked up first: one wrong id changes nothing.
+# Undelivered inputs and notifications. One wrong id changes nothing.
 
 
 def redrive_undelivered(arguments: argparse.Namespace) -> int:
@@ -233,13 +233,7 @@ def redrive_undelivered(arguments: argparse.Namespace) -> int:
         raise BadUsage("--kind and --limit go with --all")
     _check_watch(arguments)
     client, verb = client_of(arguments), "would redrive" if arguments.dry_run else "requested redrive of"
-    if arguments.all:
-        done = client.call("redriveManyUndelivered", vars(arguments)).body
-    else:
-        items = [client.call("getUndelivered", {"id": one}).body for one in arguments.ids]
-        if not arguments.dry_run:
-            items = [client.call("redriveUndelivered", {"id": one}).body for one in arguments.ids]
-        done = {"items": items, "dry_run": arguments.dry_run}
+    done = client.call("redriveUndelivered", {**vars(arguments), "ids": arguments.ids or None}).body
     lines = [f"{verb} {item['id']}: {item['kind']}  from {plain(item['source'])}" for item in done["items"]]
     text = "\n".join(lines) or "nothing to redrive"
     if not arguments.watch:
@@ -273,12 +267,8 @@ def read(arguments: argparse.Namespace) -> int:
         raise BadUsage("give either the ids of those that were read, or --all")
     if arguments.ids and arguments.kind:
         raise BadUsage("--kind goes with --all")
-    client, given = client_of(arguments), {"scope": arguments.scope, "kind": arguments.kind}
-    for operation in ("getNotification", "readNotification"):
-        for one in arguments.ids:
-            client.call(operation, {"scope": arguments.scope, "id": one})
-    steps = client.pages("readNotifications", given) if arguments.all else ()
-    count = len(arguments.ids) + sum(step["read"] for step in steps)
+    given = {"scope": arguments.scope, "kind": arguments.kind, "ids": arguments.ids or None}
+    count = sum(step["read"] for step in client_of(arguments).pages("readNotifications", given))
     text = f"marked {count} as read" if count else "nothing was unread"
     return print_content(arguments, {"read": count}, lambda *_: text)
 

@@ -78,7 +78,7 @@ def _statuses(route: Route, signature: RouteSignature) -> Iterable[HTTPStatus]:
         _S.BAD_REQUEST: signature.body or "cadence" in names,
         _S.UNAUTHORIZED: not route.is_open,
         _S.FORBIDDEN: not route.is_open,
-        _S.NOT_FOUND: "<" in route.path,
+        _S.NOT_FOUND: "<" in route.path or route.has_ids,
         _S.CONFLICT: changes or ("<" in route.path and route.tag in _STORED_TAGS),
         _S.PRECONDITION_FAILED: route.checks_if_match,
         _S.REQUEST_ENTITY_TOO_LARGE: signature.body,
