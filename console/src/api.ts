@@ -21,7 +21,7 @@ export interface Credentials {
   accepted: () => void;
 }
 
-type Method = "GET" | "POST" | "PUT" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** The API's client. Its responses are text: `call` reads them, so that numbers stay exact. */
 export let api: Pick<Client<paths>, Method>;
@@ -43,6 +43,7 @@ export function startApi(config: Config, credentials: Credentials | null): void 
     GET: asText(client.GET),
     POST: asText(client.POST),
     PUT: asText(client.PUT),
+    PATCH: asText(client.PATCH),
     DELETE: asText(client.DELETE),
   };
 }

@@ -36,13 +36,14 @@ def test_a_backfill_is_begun_shown_paused_resumed_and_cancelled(ask, span):
     one = f"{HOURLY}/{begun.json['id']}"
     assert ask("GET", one).json == begun.json
     assert ask("GET", HOURLY).json["items"] == [begun.json]
-    paused = ask("POST", f"{one}/pause").json
+    paused = ask("PATCH", one, body={"state": "paused"}).json
     assert (paused["state"], paused["remaining"]) == ("paused", 3)
-    assert ask("POST", f"{one}/resume").json["state"] == "running"
-    assert ask("POST", f"{one}/cancel").json["state"] == "cancelled"
+    assert ask("PATCH", one, body={"state": "running"}).json["state"] == "running"
+    assert ask("PATCH", one, body={"state": "completed"}).status == 422
+    assert ask("PATCH", one, body={"state": "cancelled"}).json["state"] == "cancelled"
     cancelled = ask("GET", one).json
     assert (cancelled["cancelled"], cancelled["open"]) == (2, [])
-    again = ask("POST", f"{one}/resume")
+    again = ask("PATCH", one, body={"state": "running"})
     assert (again.status, again.code) == (409, "backfill-conflict")
 
 

@@ -255,7 +255,7 @@ CHANGES = (
     ("POST", "/billing-hourly/skip-next"),
     ("PUT", "/billing-hourly/settings"),
     ("POST", "/billing-hourly/backfills"),
-    ("POST", "/billing-hourly/backfills/0badcafe/cancel"),
+    ("PATCH", "/billing-hourly/backfills/0badcafe"),
 )
 
 

@@ -18,9 +18,7 @@ ROUTES = {
     ("GET", "/backfills"): None,
     ("POST", "/backfills"): {"from": "2027-01-01T00:00Z", "until": "2027-01-02T00:00Z"},
     ("GET", "/backfills/0badcafe"): None,
-    ("POST", "/backfills/0badcafe/pause"): None,
-    ("POST", "/backfills/0badcafe/resume"): None,
-    ("POST", "/backfills/0badcafe/cancel"): None,
+    ("PATCH", "/backfills/0badcafe"): {"state": "running"},
 }
 
 

@@ -42,8 +42,8 @@ def requests_of_acme(deployment):
     yield deployment.ask("POST", "/actions", "manage_actions", body=body)
     yield deployment.ask("POST", "/actions/redrive", "manage_actions", body='{"type": "remark"}')
     yield deployment.ask("POST", "/jobs/billing-nightly/trigger", "manage_jobs")
-    backfill, preview = "/jobs/billing-nightly/backfills/b-1", '{"dry_run": true}'  # it has no preview
-    yield deployment.ask("POST", f"{backfill}/resume", "manage_jobs", body=preview)
+    backfill = "/jobs/billing-nightly/backfills/b-1"
+    yield deployment.ask("PATCH", backfill, "manage_jobs", body='{"state": "running"}')
     yield deployment.ask("PUT", "/jobs/acme-nightly", "manage_jobs", body='{"type": "remark"}')
 
 
@@ -61,6 +61,9 @@ def test_a_paused_tenant_s_callers_create_no_work_but_read_and_cancel(deployment
     assert deployment.ask("POST", "/actions/redrive", "manage_actions", body=preview).status == 200
     assert deployment.ask("GET", "/summary", "read_actions").json["paused"]["reason"] == REASON
     assert deployment.ask("DELETE", path, "manage_actions").status == 200
+    backfill = "/jobs/billing-nightly/backfills/b-1"
+    cancel = deployment.ask("PATCH", backfill, "manage_jobs", body='{"state": "cancelled"}')
+    assert cancel.code == "job-not-found"
     assert ops("DELETE", f"/pauses/{begun.json['id']}").json["tenant"] == "acme"
     assert deployment.ask("POST", "/actions", "manage_actions", body=ACTION).status == 201
     assert deployment.ask("GET", "/summary", "read_actions").json["paused"] is None

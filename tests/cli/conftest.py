@@ -86,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(text.encode())
 
-    do_GET = do_POST = do_PUT = do_DELETE = respond  # noqa: N815 - the names that the library looks for
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = respond  # noqa: N815 - the names that the library looks for
 
     def log_message(self, *_arguments):
         pass

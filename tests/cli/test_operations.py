@@ -52,7 +52,7 @@ WITH_WORK_OF_THEIR_OWN = {
     "jobs versions": (("listJobDefinitions", "getJobDefinition"), set()),
     "jobs roll-back": (("rollBackJob",), {"id"}),
     "jobs backfill": (("backfillJob", "previewBackfill"), {"dry_run"}),
-    "jobs backfills": (("listBackfills", "pauseBackfill", "resumeBackfill", "cancelBackfill"), {"verb"}),
+    "jobs backfills": (("listBackfills", "changeBackfill"), {"verb"}),
     "undelivered redrive": (("redriveUndelivered",), {"all"}),
     "notifications read": (("readNotifications",), {"all"}),
     "notifications preferences": (

@@ -96,8 +96,8 @@ def _ask_about_job(ask, job):
     span = {"from": "2026-01-01T00:00:00Z", "until": "2026-01-03T00:00:00Z"}
     ask("GET", f"{job}/backfills/preview", **span)
     backfill = f"{job}/backfills/{ask('POST', f'{job}/backfills', span)['id']}"
-    for verb in ("pause", "resume", "cancel"):
-        ask("POST", f"{backfill}/{verb}")
+    for state in ("paused", "running", "cancelled"):
+        ask("PATCH", backfill, {"state": state})
     ask("GET", f"{job}/backfills")
     ask("GET", backfill)
     ask("POST", f"{job}/trigger")

@@ -825,9 +825,7 @@ export const translation: Translation = {
     replace: "nouvel enregistrement",
     unregister: "retrait",
     backfill: "rattrapage manuel",
-    "pause-backfill": "pause d'un rattrapage",
-    "resume-backfill": "reprise d'un rattrapage",
-    "cancel-backfill": "annulation d'un rattrapage",
+    "change-backfill": "pause, reprise ou annulation d'un rattrapage",
   },
   "screens/job/backfills": {
     title: "Rattrapages",

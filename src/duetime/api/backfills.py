@@ -1,16 +1,16 @@
-"""Routes of backfills: preview and begin one, follow its progress, pause, resume and cancel it."""
+"""Routes of backfills: preview and begin one, follow its progress, change its state."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import Field
 
-from duetime.api.context import JOBS, place_of
+from duetime.api.context import JOBS, caller_at, place_of
 from duetime.api.requests import RequestBody, read_time
 from duetime.api.routes import Operation, RouteGroup, route
 from duetime.api.views import Instant, View, answer, shows
@@ -41,6 +41,14 @@ class BackfillRequest(RequestBody):
     ] = USUAL_AT_ONCE
     order: Annotated[BackfillOrder, Field(description="which times come first")] = BackfillOrder.OLDEST
     again: Annotated[bool, Field(description="run times that already ran, too", strict=True)] = False
+
+
+class ChangeRequest(RequestBody):
+    """A change of a backfill."""
+
+    state: Annotated[
+        Literal["running", "paused", "cancelled"], Field(description="the state that it is to have")
+    ]
 
 
 @shows(
@@ -143,40 +151,28 @@ class BackfillRoutes(RouteGroup):
         return _view(self.api.scheduler(request).jobs.get_backfill(name, backfill_id))
 
     @route(
-        "pauseBackfill",
-        "POST",
-        f"{_BACKFILL}/pause",
+        "changeBackfill",
+        "PATCH",
+        _BACKFILL,
         _MANAGE,
-        operation=Operation("pause-backfill", AuditKind.JOB),
+        operation=Operation("change-backfill", AuditKind.JOB),
     )
-    def pause(self, name: str, backfill_id: str, request: Request) -> BackfillView:
-        """Begin no further runs of the backfill; open ones end."""
-        jobs = self.api.jobs_for(request, name)
-        return _view(jobs.pause_backfill(name, backfill_id))
+    def change(
+        self, name: str, backfill_id: str, body: Annotated[ChangeRequest, Body()], request: Request
+    ) -> BackfillView:
+        """Pause the backfill: no further runs begin, and open ones end; resume it; or cancel it.
 
-    @route(
-        "resumeBackfill",
-        "POST",
-        f"{_BACKFILL}/resume",
-        _MANAGE,
-        operation=Operation("resume-backfill", AuditKind.JOB, creates_work=True),
-    )
-    def resume(self, name: str, backfill_id: str, request: Request) -> BackfillView:
-        """Begin runs of a paused backfill again."""
+        A cancel cancels its pending runs, and requests that the running ones stop.
+        """
         jobs = self.api.jobs_for(request, name)
-        return _view(jobs.resume_backfill(name, backfill_id))
-
-    @route(
-        "cancelBackfill",
-        "POST",
-        f"{_BACKFILL}/cancel",
-        _MANAGE,
-        operation=Operation("cancel-backfill", AuditKind.JOB),
-    )
-    def cancel(self, name: str, backfill_id: str, request: Request) -> BackfillView:
-        """End the backfill: cancel its pending runs, and request that the running ones stop."""
-        jobs = self.api.jobs_for(request, name)
-        return _view(jobs.cancel_backfill(name, backfill_id))
+        if body.state == "running":
+            self.api.check_not_paused(caller_at(request).tenant_id)
+        changes = {
+            "running": jobs.resume_backfill,
+            "paused": jobs.pause_backfill,
+            "cancelled": jobs.cancel_backfill,
+        }
+        return _view(changes[body.state](name, backfill_id))
 
 
 def _view(backfill: Backfill) -> BackfillView:

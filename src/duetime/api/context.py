@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from duetime import instant
 from duetime.actions.usage_quotas import UsageQuotas
 from duetime.api.authenticator import Caller
 from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected_etags
@@ -17,7 +18,7 @@ from duetime.api.redactor import Redactor
 from duetime.app import App
 from duetime.clock import Clock
 from duetime.environment import USUAL_CONCURRENCY
-from duetime.errors import Unsupported
+from duetime.errors import StateConflict, Unsupported, truncate
 from duetime.ids import DEFAULT_WORKER, TenantId
 from duetime.jobs.tenant_context import TenantContext
 from duetime.jobs.trusted_reading import KnownPauses
@@ -104,6 +105,17 @@ class ApiContext:
             region=KnownRegion(self.jobs.regions, self.clock),
             jitter_draw=random.random,
         )
+
+    def check_not_paused(self, tenant_id: TenantId) -> None:
+        """Check that runs of a tenant may become due.
+
+        Raises:
+            StateConflict: an operator has paused it.
+        """
+        if (pause := self.pause_of(tenant_id)) is not None:
+            end = f"until {instant.text(pause.until)}" if pause.until else "until an operator resumes it"
+            what = f"the tenant {tenant_id!r} is paused {end}"
+            raise StateConflict(what, truncate(pause.reason), code="tenant-paused")
 
     def pause_of(self, tenant_id: TenantId) -> WorkPause | None:
         """Return the pause of a tenant; None if its work may begin."""

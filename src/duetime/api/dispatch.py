@@ -17,7 +17,6 @@ from aws_lambda_powertools.event_handler.api_gateway import Route as ResolverRou
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-from duetime import instant
 from duetime.api.audit_middleware import AuditMiddleware
 from duetime.api.authenticator import Caller, require
 from duetime.api.context import ApiContext
@@ -26,7 +25,7 @@ from duetime.api.gateway_event import RequestContent
 from duetime.api.parameters import body_fields, refuse_parameters
 from duetime.api.problems import invalid_request, problem_of
 from duetime.api.routes import Route, ServedRequest
-from duetime.errors import DuetimeError, StateConflict, truncate
+from duetime.errors import DuetimeError, truncate
 from duetime.ports.access import AuditTrail
 
 log = logging.getLogger(__name__)
@@ -109,12 +108,8 @@ class Dispatcher:
             StateConflict: an operator has paused the caller's tenant.
         """
         operation = route.operation
-        if operation is None or not operation.creates_work or operation.is_preview(content.fields):
-            return
-        if (pause := self._api.pause_of(caller.tenant_id)) is not None:
-            end = f"until {instant.text(pause.until)}" if pause.until else "until an operator resumes it"
-            what = f"the tenant {caller.tenant_id!r} is paused {end}"
-            raise StateConflict(what, truncate(pause.reason), code="tenant-paused")
+        if operation and operation.creates_work and not operation.is_preview(content.fields):
+            self._api.check_not_paused(caller.tenant_id)
 
 
 def problem_response(error: DuetimeError, route: Route | None = None) -> dict[str, Any]:

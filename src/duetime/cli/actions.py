@@ -260,7 +260,8 @@ def backfills(arguments: argparse.Namespace) -> int:
     verb = arguments.verb
     if verb is None:
         return Operation("listBackfills", views.BACKFILLS)(arguments)
-    client, given = client_of(arguments), {"name": arguments.name, "id": arguments.id}
+    state = {"pause": "paused", "resume": "running", "cancel": "cancelled"}[verb]
+    client, given = client_of(arguments), {"name": arguments.name, "id": arguments.id, "state": state}
     if arguments.id is None:
         found = client.call("listBackfills", given).body["items"]
         unfinished = [one["id"] for one in found if one["ended_at"] is None]
@@ -271,8 +272,7 @@ def backfills(arguments: argparse.Namespace) -> int:
                 f" as `duetime jobs backfills {arguments.name}` lists them"
             )
         given["id"] = unfinished[0]
-    changed = client.call(f"{verb}Backfill", given).body
-    still_open = len(changed["open"])
-    rest = f"; {still_open} of its runs have not ended" if still_open else ""
-    done = {"pause": "paused", "resume": "resumed", "cancel": "cancelled"}[verb]
+    changed = client.call("changeBackfill", given).body
+    rest = f"; {len(changed['open'])} of its runs have not ended" if changed["open"] else ""
+    done = {"running": "resumed"}.get(state, state)
     return print_content(arguments, changed, lambda *_: f"{done} backfill {changed['id']}{rest}")

@@ -22,9 +22,7 @@ export const say = words("screens/job/audit", {
   replace: "register again",
   unregister: "unregister",
   backfill: "backfill",
-  "pause-backfill": "pause a backfill",
-  "resume-backfill": "resume a backfill",
-  "cancel-backfill": "cancel a backfill",
+  "change-backfill": "pause, resume or cancel a backfill",
 });
 
 const OPERATIONS = [
@@ -37,9 +35,7 @@ const OPERATIONS = [
   "replace",
   "unregister",
   "backfill",
-  "pause-backfill",
-  "resume-backfill",
-  "cancel-backfill",
+  "change-backfill",
 ] as const;
 
 export function operation(name: string): string {

@@ -20,8 +20,9 @@ import { isDay, plusDays, startOf, today } from "./days";
 
 type Backfill = Schemas["BackfillView"];
 type Preview = Schemas["BackfillPreviewView"];
-type Verb = "pause" | "resume" | "cancel";
+type Verb = keyof typeof STATES;
 
+const STATES = { pause: "paused", resume: "running", cancel: "cancelled" } as const;
 const SHOWN = 8;
 const MOVING = 5_000;
 const RESTING = 60_000;
@@ -283,12 +284,7 @@ function Changes({ job, backfill }: { job: Job; backfill: Backfill }) {
 
 async function change(name: string, id: string, verb: Verb): Promise<string> {
   const params = { path: { name, backfill_id: id } };
-  const changed = await call(
-    verb === "pause"
-      ? api.POST("/jobs/{name}/backfills/{backfill_id}/pause", { params })
-      : verb === "resume"
-        ? api.POST("/jobs/{name}/backfills/{backfill_id}/resume", { params })
-        : api.POST("/jobs/{name}/backfills/{backfill_id}/cancel", { params }),
-  );
+  const body = { state: STATES[verb] };
+  const changed = await call(api.PATCH("/jobs/{name}/backfills/{backfill_id}", { params, body }));
   return say("changed", { state: say(changed.state) });
 }
