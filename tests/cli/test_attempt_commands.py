@@ -1,4 +1,4 @@
-"""``duetime actions tracebacks`` and ``log``."""
+"""``duetime actions show --attempt`` and ``log``."""
 
 import json
 
@@ -28,17 +28,20 @@ def planned(duetime):
 def test_the_tracebacks_of_an_action_are_printed_with_their_attempts(duetime):
     duetime("schedule", "doomed", "--watch")
     made = duetime.json("actions", "list")["items"][0]
-    status, printed, _ = duetime("actions", "tracebacks", made["id"])
-    head, _, first, *_ = printed.splitlines()
+    status, printed, _ = duetime("actions", "show", made["id"], "--attempt", "1")
     assert status == 0
-    assert head.startswith("attempt 1, 20")
-    assert first == "Traceback (most recent call last):"
+    assert "\n\nattempt 1, 20" in printed
+    assert "\n\nTraceback (most recent call last):\n" in printed
     assert "was stolen" in printed
     assert "\x1b" not in printed
+    assert "was stolen" in duetime("actions", "show", made["id"])[1]
+    [found] = duetime.json("actions", "show", made["id"], "--attempt", "1")["tracebacks"]
+    assert (found["number"], "was stolen" in found["text"]) == (1, True)
 
 
 def test_an_action_without_a_failure_has_no_traceback(duetime, planned):
-    assert duetime("actions", "tracebacks", planned["id"])[1] == "no attempt has a traceback\n"
+    printed = duetime("actions", "show", planned["id"], "--attempt", "1")[1]
+    assert printed.endswith("\n\nthe attempt has no traceback\n")
 
 
 def test_an_action_that_succeeded_is_shown_without_one(duetime):

@@ -27,30 +27,30 @@ def batch(engine):
 
 
 def test_a_batch_that_nobody_closed_is_listed_and_closed(duetime, batch):
-    status, printed, _ = duetime("actions", "batches", "list")
+    status, printed, _ = duetime("actions", "batches")
     assert status == 0
     assert [line.split()[:4] for line in printed.splitlines()][1] == [NAME, "open", "4", "0"]
-    assert duetime("actions", "batches", "close", NAME)[:2] == (0, f"closed {NAME}\n")
-    status, _, errors = duetime("actions", "batches", "close", NAME)
+    assert duetime("actions", "batches", NAME, "close")[:2] == (0, f"closed {NAME}\n")
+    status, _, errors = duetime("actions", "batches", NAME, "close")
     assert status != 0
     assert "only an open one can be closed" in errors
 
 
 def test_the_progress_is_shown_with_a_bar(duetime, batch):
-    status, printed, _ = duetime("actions", "batches", "show", NAME)
+    status, printed, _ = duetime("actions", "batches", NAME)
     assert status == 0
     assert printed.splitlines()[1] == f"[{'.' * 30}] 0 %, 4 of 4 left"
 
 
 def test_members_are_cancelled_after_a_look(duetime, batch):
-    status, _, errors = duetime("actions", "batches", "cancel", NAME)
+    status, _, errors = duetime("actions", "batches", NAME, "cancel")
     assert (status != 0, "look with --dry-run" in errors) == (True, True)
     assert (
-        duetime("actions", "batches", "cancel", NAME, "--dry-run")[1] == f"would cancel 4 members of {NAME}\n"
+        duetime("actions", "batches", NAME, "cancel", "--dry-run")[1] == f"would cancel 4 members of {NAME}\n"
     )
-    done = duetime("actions", "batches", "cancel", NAME, "--yes")
+    done = duetime("actions", "batches", NAME, "cancel", "--yes")
     assert done[:2] == (0, f"cancelled or requested to stop 4 members of {NAME}\n")
-    left = json.loads(duetime("actions", "batches", "redrive", NAME, "--yes", "--json")[1])
+    left = json.loads(duetime("actions", "batches", NAME, "redrive", "--yes", "--json")[1])
     assert (left["changed"], left["dry_run"]) == ([], False)
 
 
@@ -71,15 +71,15 @@ def failed_batch(engine):
 
 
 def test_a_redriven_batch_is_watched_until_it_is_complete_again(duetime, failed_batch, repair):
-    status, printed, _ = duetime("actions", "batches", "redrive", NAME, "--yes", "--watch")
+    status, printed, _ = duetime("actions", "batches", NAME, "redrive", "--yes", "--watch")
     first, name, _, counts, *_ = printed.splitlines()
     assert (status, first, name) == (1, f"redriven 2 members of {NAME}", f"{NAME}: complete")
     assert counts == "executed 1, failed 2, cancelled 0, skipped 0"
     repair()
-    status, printed, _ = duetime("actions", "batches", "redrive", NAME, "--yes", "--watch", "--json")
+    status, printed, _ = duetime("actions", "batches", NAME, "redrive", "--yes", "--watch", "--json")
     batch = json.loads(printed)
     assert (status, batch["state"], batch["executed"]) == (0, "complete", 3)
-    status, printed, _ = duetime("actions", "batches", "redrive", NAME, "--yes", "--watch")
+    status, printed, _ = duetime("actions", "batches", NAME, "redrive", "--yes", "--watch")
     assert (status, printed.splitlines()[0]) == (0, f"redriven 0 members of {NAME}")
 
 
@@ -112,14 +112,14 @@ def test_the_progress_is_printed_until_two_reads_in_a_row_find_the_batch_complet
 
 
 def test_an_open_batch_and_a_dry_run_cannot_be_watched(duetime, batch):
-    status, _, errors = duetime("actions", "batches", "redrive", NAME, "--yes", "--watch")
+    status, _, errors = duetime("actions", "batches", NAME, "redrive", "--yes", "--watch")
     assert (status, "is open, so it is not complete before it is closed" in errors) == (2, True)
-    status, _, errors = duetime("actions", "batches", "redrive", NAME, "--dry-run", "--watch")
+    status, _, errors = duetime("actions", "batches", NAME, "redrive", "--dry-run", "--watch")
     assert (status, "nothing to --watch" in errors) == (2, True)
 
 
 def test_an_unknown_batch_is_not_found(duetime, engine):
-    status, _, errors = duetime("actions", "batches", "show", "nothing")
+    status, _, errors = duetime("actions", "batches", "nothing")
     assert status != 0
     assert "there is no batch 'nothing'" in errors
 

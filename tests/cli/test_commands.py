@@ -183,7 +183,7 @@ def test_attempts_are_shown_with_their_outcomes(duetime):
     duetime("schedule", "doomed", "--watch")
     made = duetime.json("actions", "list")["items"][0]
     _, printed, _ = duetime("actions", "show", made["id"])
-    above, _, traceback = printed.partition("\n\nTraceback ")
+    above, _, traceback = printed.partition("\n\nattempt 1, ")
     *_, head, line = above.splitlines()
     assert traceback.splitlines()[-2:] == ["Fatal: the \\x1b[31mcard\\x1b[0m", "was stolen"]
     assert head.split() == ["ATTEMPT", "OUTCOME", "STARTED", "TOOK", "INSTANCE", "MESSAGE"]
@@ -214,7 +214,7 @@ def test_an_action_is_rescheduled(duetime, planned):
 def test_a_failed_action_is_redriven(duetime):
     duetime("schedule", "doomed", "--watch")
     made = duetime.json("actions", "list")["items"][0]
-    status, printed, _ = duetime("actions", "redrive", made["id"])
+    status, printed, _ = duetime("dead-letters", "redrive", made["id"])
     assert status == 0
     assert printed.startswith(f"redriven {made['id']}, due ")
 

@@ -40,7 +40,7 @@ def complete(line, point=None):
     ("line", "completions"),
     [
         ("duetime act", ["actions"]),
-        ("duetime actions re", ["redrive", "reject", "reschedule", "resume"]),
+        ("duetime actions re", ["reject", "reschedule", "resume"]),
         ("duetime actions list --cre", ["--created-after", "--created-until"]),
         ("duetime undelivered redrive --kind me", ["message"]),
         ("duetime notifications list --kind jobs.recurring_s", ["jobs.recurring_succeeding"]),
@@ -66,7 +66,7 @@ def test_bash_completes_once_the_script_is_evaluated():
         [shutil.which("bash"), "-c", commands], capture_output=True, text=True, check=True
     )
     *offered, registered = done.stdout.splitlines()
-    assert {word.strip() for word in offered} == {"redrive", "reject", "reschedule", "resume"}
+    assert {word.strip() for word in offered} == {"reject", "reschedule", "resume"}
     assert "_python_argcomplete" in registered
 
 

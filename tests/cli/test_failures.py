@@ -28,7 +28,7 @@ UNKNOWN_ID = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
         (("actions", "show", "../health"), "there is no"),
         (("actions", "cancel", "x"), "there is no action 'x'"),
         (("actions", "reschedule", UNKNOWN_ID, "--in", "5s"), "there is no action"),
-        (("actions", "redrive", UNKNOWN_ID), "there is no action"),
+        (("dead-letters", "redrive", UNKNOWN_ID), "there is no action"),
         (("actions", "list", "--cursor", "x"), "start again without one"),
     ],
 )

@@ -308,7 +308,7 @@ class TestDeadLetters:
     def test_that_are_watched_exit_with_0_if_all_are_executed(self, duetime, fail, repair):
         failed = fail()
         repair()
-        status, printed, _ = duetime("actions", "redrive", failed, "--watch")
+        status, printed, _ = duetime("dead-letters", "redrive", failed, "--watch")
         assert (status, printed.splitlines()[-1]) == (0, "1 executed")
 
     def test_that_are_watched_print_their_final_state_as_json(self, duetime, fail):
@@ -326,11 +326,11 @@ class TestDeadLetters:
         assert status == 2
         assert "choose which to redrive: ids, or filters" in line
 
-    def test_are_redriven_by_actions_redrive_too(self, duetime, fail):
+    def test_are_redriven_by_filters(self, duetime, fail):
         failed = [fail(), fail()]
-        status, printed, _ = duetime("actions", "redrive", "--type", "doomed", "--yes")
+        status, printed, _ = duetime("dead-letters", "redrive", "--type", "doomed", "--yes")
         assert (status, printed) == (0, "redriven 2 actions\n")
-        status, _, line = duetime("actions", "redrive", *failed, "--type", "doomed")
+        status, _, line = duetime("dead-letters", "redrive", *failed, "--type", "doomed")
         assert (status, "not both" in line) == (2, True)
 
 

@@ -31,14 +31,12 @@ MADE_OF_OTHERS = {
 REDRIVES = ("redriveAction", "redriveActions")
 WITH_WORK_OF_THEIR_OWN = {
     "schedule": (("scheduleAction",), set()),
-    "actions show": (("getAction", "listTracebacks"), set()),
+    "actions show": (("getAction", "listTracebacks"), {"attempt"}),
     "actions cancel": (("cancelAction", "cancelActions"), set()),
     "actions resume": (("resumeWork",), {"type", "concurrency_key", "rate_key", "worker", "of_tenant"}),
     "actions limits": (("listLimits", "setLimit", "resetLimit"), {"type"}),
     "access grants": (("listGrants", "grantToRole", "revokeFromRole"), set()),
-    "actions batches cancel": (("cancelBatch",), set()),
-    "actions batches redrive": (("redriveBatch",), set()),
-    "actions redrive": (REDRIVES, {"staged"}),
+    "actions batches": (("listBatches", "getBatch", "closeBatch", "cancelBatch", "redriveBatch"), {"verb"}),
     "dead-letters list": (("listDeadLetters",), {"group_by"}),
     "dead-letters redrive": (REDRIVES, {"all", "staged"}),
     "dead-letters dismiss": (("dismissAction",), {"ids"}),

@@ -88,7 +88,7 @@ def test_redrives_one_then_ten_then_all(duetime, fail, bank):
 def test_stops_after_the_first_when_the_same_error_comes_back(duetime, fail):
     ids = fail(5)
     attempts = {one: len(duetime.json("actions", "show", one)["attempts"]) for one in ids}
-    status, printed, errors = duetime("actions", "redrive", "--type", "bill", "--staged", "--yes")
+    status, printed, errors = duetime("dead-letters", "redrive", "--type", "bill", "--staged", "--yes")
     assert (status, printed) == (1, "stage 1: redriven 1: 1 failed with the same error\n")
     assert "stopped after stage 1; the others were not redriven: the same error came back:" in errors
     assert "Fatal: the bank is down" in errors

@@ -72,15 +72,15 @@ def _print_or_watch(arguments: argparse.Namespace, client: Client, action: Json,
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Show one action in full, with the traceback of its last attempt if that failed."""
+    """Show one action in full, with the traceback of an attempt, or of its last one if that failed."""
     client = client_of(arguments)
-    action, below = client.call("getAction", vars(arguments)).body, ""
+    action = client.call("getAction", vars(arguments)).body
     last = action["attempts"][-1] if action["attempts"] else {"outcome": None}
-    if not arguments.json and last["outcome"] in {"failed", "retry"}:
-        items = client.call("listTracebacks", vars(arguments)).body["items"]
-        texts = [one["text"] for one in items if one["started_at"] == last["started_at"]]
-        below = "".join(f"\n\n{views.printable(text)}" for text in texts[:1])
-    return print_content(arguments, action, lambda row, now: f"{views.ACTION(row, now)}{below}")
+    if arguments.attempt or (not arguments.json and last["outcome"] in {"failed", "retry"}):
+        number = arguments.attempt or last["number"]
+        found = client.call("listTracebacks", vars(arguments)).body["items"]
+        action = {**action, "tracebacks": [one for one in found if one["number"] == number]}
+    return print_content(arguments, action, views.ACTION)
 
 
 def resume(arguments: argparse.Namespace) -> int:

@@ -480,7 +480,6 @@ _STAGED = argument(
     help="redrive one, then ten, then all; stop when the same error comes back. A stage waits so long for its"
     " actions (default: 10m)",
 )
-_BATCH = argument("name", metavar="NAME", help="the batch's name")
 _TOKEN = argument("token", metavar="TOKEN", help="what run.token returned to the handler")
 
 
@@ -494,8 +493,9 @@ def scope_of(arguments: argparse.Namespace) -> dict[str, Any]:
     for name in ("type", "concurrency_key", "rate_key", "worker", "tenant"):
         if given[name] is not None:
             return {"scope": name.replace("_", "-"), "name": given[name]}
-    options = "--type, --concurrency-key, --rate-key, --worker or --of"
-    raise BadUsage(f"choose what to {last_word(arguments)}: {options}")
+    raise BadUsage(
+        f"choose what to {last_word(arguments)}: --type, --concurrency-key, --rate-key, --worker or --of"
+    )
 
 
 def _decision(verb: str, *, is_required: bool) -> Command:
@@ -510,7 +510,7 @@ def _decision(verb: str, *, is_required: bool) -> Command:
 
 _ACTIONS = Group(
     "actions",
-    "list, cancel, reschedule and redrive actions",
+    "list, cancel and reschedule actions",
     (
         Command(
             "list",
@@ -519,7 +519,13 @@ _ACTIONS = Group(
             (ACTION_FILTERS, *PAGE),
             redraws=True,
         ),
-        Command("show", "show all details of an action", "actions.show", (ID,), redraws=True),
+        Command(
+            "show",
+            "show all details of an action, with the traceback of its last attempt",
+            "actions.show",
+            (ID, argument("--attempt", metavar="N", type=int, help="the traceback of this one instead")),
+            redraws=True,
+        ),
         Command(
             "cancel",
             "cancel pending ones, and request running ones to stop",
@@ -531,12 +537,6 @@ _ACTIONS = Group(
             "why",
             "print why an action has not run, and when it will",
             Operation("explainAction", views.REASON),
-            (ID,),
-        ),
-        Command(
-            "tracebacks",
-            "print the tracebacks of failed attempts",
-            Operation("listTracebacks", views.tracebacks),
             (ID,),
         ),
         Command(
@@ -664,51 +664,29 @@ _ACTIONS = Group(
         ),
         _decision("approve", is_required=False),
         _decision("reject", is_required=True),
-        Group(
+        Command(
             "batches",
-            "the progress of batches; close, cancel or redrive one",
+            "list batches by name, or show the progress of one; close, cancel or redrive it",
+            "many.batches",
             (
-                Command(
-                    "list",
-                    "list batches by name, with their progress",
-                    Listing("listBatches", views.BATCHES),
-                    PAGE,
-                    redraws=True,
+                argument(
+                    "name", metavar="NAME", nargs="?", help="the batch's name; without it, all are listed"
                 ),
-                Command(
-                    "show",
-                    "show the progress of a batch",
-                    Operation("getBatch", views.BATCH),
-                    (_BATCH,),
-                    redraws=True,
+                argument(
+                    "verb",
+                    nargs="?",
+                    choices=("close", "cancel", "redrive"),
+                    help="close an open one: it is complete when all members are final; close it and cancel"
+                    " its members that are not final; or run its failed members again",
                 ),
-                Command(
-                    "close",
-                    "close an open one: it is complete when all members are final",
-                    Operation("closeBatch", "closed {name}"),
-                    (_BATCH,),
+                DRY_RUN,
+                YES,
+                flag(
+                    "--watch",
+                    "refresh the progress every 2 s until interrupted; of a cancel or redrive, print it until"
+                    " the batch is complete, and exit with 0 if all members were executed",
                 ),
-                Command(
-                    "cancel",
-                    "close one, and cancel its members that are not final",
-                    "many.change_members",
-                    (_BATCH, DRY_RUN, YES),
-                ),
-                Command(
-                    "redrive",
-                    "run the failed members of one again",
-                    "many.redrive_batch",
-                    (
-                        _BATCH,
-                        DRY_RUN,
-                        YES,
-                        flag(
-                            "--watch",
-                            "print the progress until the batch is complete; exit with 0 if all members were"
-                            " executed",
-                        ),
-                    ),
-                ),
+                *PAGE,
             ),
         ),
         Command(
@@ -716,13 +694,6 @@ _ACTIONS = Group(
             "give a pending one another due time",
             Operation("rescheduleAction", "rescheduled {id}, due {due_at:when}"),
             (ID, *due_time(is_required=True), EXPIRY),
-        ),
-        Command(
-            "redrive",
-            "run failed ones again, at once",
-            "staged.redrive",
-            (IDS, ACTION_FILTERS, DRY_RUN, YES, WAIT, _STAGED),
-            "Run failed ones again, at once: by id, or all that match the filters.",
         ),
     ),
 )
@@ -1238,35 +1209,6 @@ _TENANTS = Group(
 
 # Operate.
 
-_CHOICE = (
-    argument(
-        "ids", nargs="*", metavar="ID", help="ids of held rows, or TENANT/ID where two tenants share an id"
-    ),
-    argument("--verdict", choices=("ended", "changed", "due"), help="held rows with this verdict"),
-    argument("--job", metavar="NAME", help="held runs of this job"),
-)
-_RESTORED = (
-    PREFIX,
-    argument("--actions", default="", metavar="TABLE", help="the restored actions table"),
-    JSON,
-)
-_EVIDENCE = (
-    *_RESTORED,
-    argument("--jobs", default="", metavar="TABLE", help="the restored jobs table"),
-    argument(
-        "--restored-to",
-        type=instant,
-        metavar="TIME",
-        help="the time of their rows (default: DynamoDB's record)",
-    ),
-    flag("--no-logs", "do not read the functions' logs as evidence"),
-)
-_DECISION = (
-    *_RESTORED,
-    *_CHOICE,
-    flag("--all", "all held rows"),
-    flag("--dry-run", "list them, and change nothing"),
-)
 _DEPLOYMENT = Group(
     "deployment",
     "rehearse, check, test, restore and fail over a deployment, and its runbook",
@@ -1347,51 +1289,60 @@ _DEPLOYMENT = Group(
             " and system. Metrics, alarms and events leave probes out; their rows are removed after an hour,"
             " one that is cancelled before its run after the retention. Exit status 1: a check failed.",
         ),
-        Group(
+        Command(
             "restore",
             "adopt a restored table, and decide what runs again",
+            "deployment.restore",
             (
-                Command(
-                    "report",
-                    "compare a restored table with the evidence, and change nothing",
-                    "deployment.restore",
-                    _EVIDENCE,
-                    "Compare a restored table with all evidence about the time since its restore point.",
-                    calls=False,
+                argument(
+                    "verb",
+                    metavar="report|adopt|list|run|done",
+                    choices=("report", "adopt", "list", "run", "done"),
+                    help="compare a restored table with all evidence about the time since its restore point;"
+                    " adopt the restored tables; list the held rows, each with its evidence; let held rows"
+                    " run, at their nominal times, or now if these have passed; or mark them as done, so that"
+                    " they never run",
                 ),
-                Command(
-                    "adopt",
-                    "adopt restored tables, and hold rows that may run twice",
-                    "deployment.restore",
-                    _EVIDENCE,
-                    "Adopt restored tables while the global switch is off: hold rows that may have run since"
-                    " the restore point, reconcile jobs, timers and schedules with the rows, and enable"
-                    " stream, time to live, point-in-time recovery and protection. It prints the report; a"
-                    " repeat is safe.",
-                    calls=False,
+                PREFIX,
+                argument("--actions", default="", metavar="TABLE", help="the restored actions table"),
+                flag("--dry-run", "of adopt, run and done: change nothing; print the report, or the rows"),
+                JSON,
+                Section(
+                    "report and adopt",
+                    (
+                        argument("--jobs", default="", metavar="TABLE", help="the restored jobs table"),
+                        argument(
+                            "--restored-to",
+                            type=instant,
+                            metavar="TIME",
+                            help="the time of their rows (default: DynamoDB's record)",
+                        ),
+                        flag("--no-logs", "do not read the functions' logs as evidence"),
+                    ),
                 ),
-                Command(
-                    "list",
-                    "list the held rows, each with its evidence",
-                    "deployment.list_held",
-                    (*_RESTORED, *_CHOICE),
-                    calls=False,
-                ),
-                Command(
-                    "run",
-                    "let held rows run: at their nominal times, or now if these have passed",
-                    "deployment.decide",
-                    _DECISION,
-                    calls=False,
-                ),
-                Command(
-                    "done",
-                    "mark held rows as done: they are skipped, and never run",
-                    "deployment.decide",
-                    _DECISION,
-                    calls=False,
+                Section(
+                    "list, run and done",
+                    (
+                        argument(
+                            "ids",
+                            nargs="*",
+                            metavar="ID",
+                            help="ids of held rows, or TENANT/ID where two tenants share an id",
+                        ),
+                        argument(
+                            "--verdict",
+                            choices=("ended", "changed", "due"),
+                            help="held rows with this verdict",
+                        ),
+                        argument("--job", metavar="NAME", help="held runs of this job"),
+                        flag("--all", "all held rows"),
+                    ),
                 ),
             ),
+            "Adopt tables while the global switch is off: hold rows that may have run since the restore"
+            " point, reconcile jobs, timers and schedules with the rows, and enable stream, time to live,"
+            " point-in-time recovery and protection. It prints the report; a repeat is safe.",
+            calls=False,
         ),
         Command(
             "failover",

@@ -19,7 +19,7 @@ from duetime.aws.account import Account
 from duetime.aws.backends import action_store
 from duetime.aws.function_logs import settings_of_deployment
 from duetime.cli.failures import BadUsage
-from duetime.cli.output import ProgressBar, check_terminal, confirmed, last_word, print_either
+from duetime.cli.output import ProgressBar, check_terminal, confirmed, print_either
 from duetime.cli.tables import facts, plain, section, table, to_second
 from duetime.clock import SystemClock
 from duetime.ids import ACTOR_LIMIT, SEPARATOR
@@ -163,8 +163,12 @@ _REPORTS = {"report": ("read the evidence", Restore.report), "adopt": ("adopt", 
 
 
 def restore(arguments: argparse.Namespace) -> int:
-    """Compare a restored table with the evidence, or adopt restored tables, by the command's last word."""
-    label, run = _REPORTS[last_word(arguments)]
+    """Compare a restored table with the evidence, adopt restored tables, or list or decide on held rows."""
+    if arguments.verb == "list":
+        return _list_held(arguments)
+    if arguments.verb in _DECISIONS:
+        return _decide(arguments)
+    label, run = _REPORTS["report" if arguments.dry_run else arguments.verb]
     point = arguments.restored_to
     with ProgressBar(label):
         report = run(
@@ -221,8 +225,7 @@ def _when(at: datetime | None) -> str:
     return "-" if at is None else to_second(at)
 
 
-def list_held(arguments: argparse.Namespace) -> int:
-    """List the held rows."""
+def _list_held(arguments: argparse.Namespace) -> int:
     held = _held(arguments).list()
     rows = _chosen(arguments, held)
     return print_either(arguments, [*map(_row_json, rows)], lambda: _listed(rows, held), is_long=True)
@@ -237,9 +240,8 @@ def _held(arguments: argparse.Namespace) -> HeldRows:
     return HeldRows(chosen, SystemClock())
 
 
-def decide(arguments: argparse.Namespace) -> int:
-    """Let held rows run, or mark them as done, by the last word of the command."""
-    word, change = _DECISIONS[last_word(arguments)]
+def _decide(arguments: argparse.Namespace) -> int:
+    word, change = _DECISIONS[arguments.verb]
     if not (arguments.all or arguments.ids or arguments.verdict or arguments.job):
         raise BadUsage("no row is named; name ids, or use --verdict, --job or --all")
     held = _held(arguments)

@@ -18,6 +18,7 @@ from duetime.cli.arguments import NONE, Filters, filters_of
 from duetime.cli.client import Client, Json, client_of
 from duetime.cli.failures import BadUsage, RequestRejected
 from duetime.cli.output import (
+    Listing,
     Operation,
     ProgressBar,
     check_terminal,
@@ -25,10 +26,11 @@ from duetime.cli.output import (
     last_word,
     print_content,
     print_json,
+    redraw,
     text_of,
 )
 from duetime.cli.tables import plain
-from duetime.cli.views import ACTIONS, BATCH, preferences, progress
+from duetime.cli.views import ACTIONS, BATCH, BATCHES, preferences, progress
 from duetime.clock import Clock, SystemClock
 from duetime.errors import OperationFailed
 
@@ -63,15 +65,20 @@ _OF_BATCHES = {
 }
 
 
-def redrive_batch(arguments: argparse.Namespace) -> int:
-    """Run the failed members of one batch again, and with ``--watch`` wait until it is complete."""
+def batches(arguments: argparse.Namespace) -> int:
+    """List batches, or show, close, cancel or redrive one; with ``--watch`` wait until it is complete."""
+    if arguments.verb is None:
+        shown = Operation("getBatch", BATCH) if arguments.name else Listing("listBatches", BATCHES)
+        return redraw(shown, arguments) if arguments.watch else shown(arguments)
+    if arguments.verb == "close":
+        return Operation("closeBatch", "closed {name}")(arguments)
     if not arguments.watch:
-        return change_members(arguments)
+        return _change_members(arguments)
     _check_watch(arguments)
     client, name = client_of(arguments), arguments.name
-    if client.call("getBatch", {"name": name}).body["state"] == "open":
+    if arguments.verb == "redrive" and client.call("getBatch", {"name": name}).body["state"] == "open":
         raise BadUsage(f"{name} is open, so it is not complete before it is closed: leave out --watch")
-    status = change_members(arguments, prints_json=False)
+    status = _change_members(arguments, prints_json=False)
     found = completed(client, name, SystemClock())
     print_content(arguments, found, BATCH)
     return status or int(found["executed"] < found["size"])
@@ -88,9 +95,9 @@ def _check_watch(arguments: argparse.Namespace) -> None:
         raise BadUsage("--dry-run changes nothing, so there is nothing to --watch")
 
 
-def change_members(arguments: argparse.Namespace, *, prints_json: bool = True) -> int:
-    """Cancel or redrive the members of one batch, by the last word of the command."""
-    verb = _OF_BATCHES[last_word(arguments)]
+def _change_members(arguments: argparse.Namespace, *, prints_json: bool = True) -> int:
+    """Cancel or redrive the members of one batch."""
+    verb = _OF_BATCHES[arguments.verb]
     if not (arguments.yes or arguments.dry_run):
         raise BadUsage(f"{verb.name} changes all members that it can: look with --dry-run, then use --yes")
     given = {"name": arguments.name, "dry_run": arguments.dry_run}

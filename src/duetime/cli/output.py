@@ -353,7 +353,7 @@ def print_page(arguments: argparse.Namespace, page: Json, of: Table, filters: Ma
 
 def more(arguments: argparse.Namespace, given: Mapping[str, object], start: str = "more") -> str:
     """Return the command with other options, by the API's names, as the line that continues a list."""
-    name = f" {arguments.name}" if "name" in arguments else ""
+    name = f" {arguments.name}" if getattr(arguments, "name", None) else ""
     return f"{start}: {arguments.command}{name} {pasted(arguments, given)}"
 
 

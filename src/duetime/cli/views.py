@@ -163,7 +163,19 @@ _ATTEMPTS = Table(
 )
 
 
-ACTION = Lines((_ACTION, _if("attempts", _ATTEMPTS)), "\n\n")
+def _traceback(one: Json, now: datetime) -> str:
+    return worded("attempt {number}, {started_at:when}\n\n", one, now) + printable(one["text"])
+
+
+ACTION = Lines(
+    (
+        _ACTION,
+        _if("attempts", _ATTEMPTS),
+        lambda action, now: "\n\n".join(_traceback(one, now) for one in action.get("tracebacks", ())) or None,
+        lambda action, _: action.get("tracebacks") == [] and "the attempt has no traceback",
+    ),
+    "\n\n",
+)
 
 
 def progress(action: Json, now: datetime) -> str:
@@ -217,15 +229,6 @@ DECIDED = Lines(
     (lambda action, _: plain(f"{action['id']} is {action['status']}: {action['attempts'][-1]['message']}"),)
 )
 REASON = Lines(("{sentence}", _if("runs_at", "runs {runs_at:when}")))
-
-
-def tracebacks(found: Json, now: datetime) -> str:
-    """Return the tracebacks of failed attempts."""
-    texts = (
-        worded("attempt {number}, {started_at:when}\n\n", one, now) + printable(one["text"])
-        for one in found["items"]
-    )
-    return "\n\n".join(texts) or "no attempt has a traceback"
 
 
 def printable(text: str) -> str:
