@@ -30,22 +30,22 @@ def test_a_dry_run_prints_the_times_and_begins_nothing(duetime):
     lines = printed.splitlines()
     assert lines[-1] in {f"would run {n} of {n} nominal times, and leave out 0" for n in (len(lines) - 1,)}
     assert 5 <= len(lines) - 1 <= 7
-    assert duetime("jobs", "backfills", NIGHTLY)[:2] == (0, "no backfills\n")
+    assert duetime("jobs", "backfill", NIGHTLY)[:2] == (0, "no backfills\n")
 
 
 def test_a_backfill_is_begun_listed_paused_resumed_and_cancelled(duetime):
     status, printed, _ = duetime("jobs", "backfill", NIGHTLY, *SPAN, "--at-once", "2", "--order", "newest")
     assert status == 0
     begun = printed.split()[2].rstrip(":")
-    listed = duetime("jobs", "backfills", NIGHTLY)[1].splitlines()
+    listed = duetime("jobs", "backfill", NIGHTLY)[1].splitlines()
     assert listed[1].split()[:2] == [begun, "running"]
     assert "] 0 %" in listed[1]
-    assert duetime("jobs", "backfills", NIGHTLY, "pause")[:2] == (
+    assert duetime("jobs", "backfill", NIGHTLY, "pause")[:2] == (
         0,
         f"paused backfill {begun}; 2 of its runs have not ended\n",
     )
-    assert duetime("jobs", "backfills", NIGHTLY, "resume", begun)[0] == 0
-    cancelled = json.loads(duetime("jobs", "backfills", NIGHTLY, "cancel", "--json")[1])
+    assert duetime("jobs", "backfill", NIGHTLY, "resume", begun)[0] == 0
+    cancelled = json.loads(duetime("jobs", "backfill", NIGHTLY, "cancel", "--json")[1])
     assert (cancelled["state"], cancelled["at_once"], cancelled["order"]) == ("cancelled", 2, "newest")
 
 
@@ -65,5 +65,5 @@ def test_wrong_input_is_rejected_with_what_is_right(duetime):
     assert (status != 0, "is in the future" in errors) == (True, True)
     status, _, errors = duetime("jobs", "backfill", "billing-rebuild", *SPAN)
     assert (status != 0, "it has no nominal times" in errors) == (True, True)
-    status, _, errors = duetime("jobs", "backfills", NIGHTLY, "cancel")
+    status, _, errors = duetime("jobs", "backfill", NIGHTLY, "cancel")
     assert (status != 0, "no unfinished backfill" in errors) == (True, True)

@@ -75,19 +75,19 @@ class TestNotifications:
 
     def test_one_is_shown_in_full_with_the_next_command(self, duetime, notify):
         one = notify(reason="no\x1b[31m bank")
-        _, printed, _ = duetime("notifications", "show", one)
+        _, printed, _ = duetime("notifications", "list", one)
         assert printed.startswith(f"{one}  ")
         assert "  kind            scheduling.action_failed\n" in printed
         assert "  read by         no user\n" in printed
         assert "\n  duetime actions show " in printed
         assert "\x1b" not in printed
         duetime("notifications", "read", one, "--user", "ada")
-        assert "  read by         ada, " in duetime("notifications", "show", one)[1]
+        assert "  read by         ada, " in duetime("notifications", "list", one)[1]
 
     def test_a_digest_is_marked_as_one(self, duetime, notify):
         one = notify(is_digest=True)
         assert "scheduling.action_failed (digest)" in duetime("notifications", "list")[1]
-        assert "scheduling.action_failed, a digest" in duetime("notifications", "show", one)[1]
+        assert "scheduling.action_failed, a digest" in duetime("notifications", "list", one)[1]
 
     def test_are_marked_as_read_by_id_or_all_at_once(self, duetime, notify):
         made = [notify(minutes=index) for index in range(120)]
@@ -104,13 +104,13 @@ class TestNotifications:
         one = notify()
         status, _, errors = duetime("notifications", "read", one, "n.1")
         assert (status, errors) == (1, "duetime: there is no notification 'n.1'\n")
-        assert duetime.json("notifications", "show", one)["read_at"] is None
+        assert duetime.json("notifications", "list", one)["read_at"] is None
 
     def test_the_system_option_selects_the_deployments_own(self, duetime, notify):
         one = notify(NotificationKind.UNDELIVERED, tenant="system")
         assert duetime("notifications", "list") == (0, "no notifications\n", "")
         assert one in duetime("notifications", "list", "--system")[1]
-        assert one in duetime("notifications", "show", one, "--system")[1]
+        assert one in duetime("notifications", "list", one, "--system")[1]
         assert duetime("notifications", "read", one, "--system")[1] == "marked 1 as read\n"
         assert duetime("notifications", "read", "--all", "--system")[1] == "nothing was unread\n"
 

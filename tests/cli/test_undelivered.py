@@ -52,11 +52,11 @@ def test_inputs_are_listed_in_columns_with_a_command_for_the_next_page(duetime, 
 
 
 def test_an_input_is_shown_in_full(duetime, undelivered):
-    _, printed, _ = duetime("undelivered", "show", undelivered[1].id)
+    _, printed, _ = duetime("undelivered", "list", undelivered[1].id)
     assert printed.splitlines()[0] == f"{undelivered[1].id}  wake  from dispatch"
     assert f"  action          {ACTION.id} of acme" in printed
     assert "  body            b" in printed
-    _, printed, _ = duetime("undelivered", "show", undelivered[0].id)
+    _, printed, _ = duetime("undelivered", "list", undelivered[0].id)
     assert "  action          not known" in printed
     assert "\x1b" not in printed
 
@@ -65,7 +65,7 @@ def test_json_is_the_response_of_the_api(duetime, undelivered):
     assert [item["id"] for item in duetime.json("undelivered", "list")["items"]] == [
         item.id for item in undelivered
     ]
-    assert duetime.json("undelivered", "show", undelivered[1].id)["body"] == "b"
+    assert duetime.json("undelivered", "list", undelivered[1].id)["body"] == "b"
 
 
 def test_inputs_are_redriven_by_id(duetime, undelivered, ports):

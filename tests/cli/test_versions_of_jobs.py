@@ -1,4 +1,4 @@
-"""``duetime jobs versions``, ``jobs roll-back`` and ``jobs register --dry-run``."""
+"""``duetime jobs versions``, its ``roll-back`` and ``jobs register --dry-run``."""
 
 import json
 import re
@@ -38,11 +38,11 @@ def test_versions_are_listed_with_what_each_changed(duetime, edited):
 
 
 def test_a_job_is_rolled_back(duetime, edited):
-    status, printed, _ = duetime("jobs", "roll-back", "acme-report", "1")
+    status, printed, _ = duetime("jobs", "versions", "acme-report", "1", "roll-back")
     assert status == 0
     assert printed.startswith("rolled back acme-report to 1: every week on Monday at 06:00")
     assert "version 3" in printed
-    status, _, errors = duetime("jobs", "roll-back", "acme-report", "9")
+    status, _, errors = duetime("jobs", "versions", "acme-report", "9", "roll-back")
     assert status == 1
     assert "duetime jobs versions acme-report" in errors
 
@@ -58,7 +58,7 @@ def test_a_roll_back_does_not_overwrite_a_change_that_is_made_after_its_read(due
         etags = [received.etag] if received.etag else []
         return received.status, "application/json", received.body.decode(), *etags
 
-    status, _, errors = duetime("jobs", "roll-back", "acme-report", "1", url=serve(answer))
+    status, _, errors = duetime("jobs", "versions", "acme-report", "1", "roll-back", url=serve(answer))
     assert status == 1
     assert "it has changed meanwhile" in errors
     assert duetime.json("jobs", "show", "acme-report")["title"] == "Of Ada"

@@ -139,7 +139,7 @@ def test_the_restored_tables_have_what_the_restore_left_out(drilled):
 def test_an_action_that_ran_after_the_backup_is_held_until_an_operator_runs_it_again(drilled):
     action = drilled.bench.scheduler.get(drilled.actions["after"].id)
     assert (action.status, action.due_at.year, len(action.attempts)) == (Status.PENDING, 2199, 0)
-    assert action.id in {row["id"] for row in duetime("list")}
+    assert action.id in {row["id"] for row in duetime("list")["rows"]}
     duetime("run", action.id)
     again = drilled.bench.settled(action.id, within=90)
     assert (again.status, len(again.attempts)) == (Status.EXECUTED, 1)

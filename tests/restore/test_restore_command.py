@@ -69,7 +69,7 @@ def test_the_json_has_the_same_facts(story, duetime):
     held = {row["id"] for row in report["doubtful"] if row["held"]}
     assert story.actions["ran-after"].id in held
     assert report["sources"]["previous actions table"] == story.settings.made.actions_table
-    listed = json.loads(duetime("list", *options(story)[:2], "--json")[1])
+    listed = json.loads(duetime("list", *options(story)[:2], "--json")[1])["rows"]
     assert {row["id"] for row in listed} == held
 
 
@@ -82,7 +82,7 @@ def test_an_operator_decides_by_id_by_verdict_and_for_all(story, duetime):
     _, printed, _ = duetime("run", one, *table)
     assert printed.startswith("1 run again, ")
     assert duetime("done", "--verdict", "ended", *table)[0] == 0
-    assert json.loads(duetime("list", "--verdict", "ended", *table, "--json")[1]) == []
+    assert json.loads(duetime("list", "--verdict", "ended", *table, "--json")[1])["rows"] == []
     duetime("done", "--all", *table)
     assert duetime("list", *table)[1] == "no row is held\n"
     story.deploy(enabled=False)

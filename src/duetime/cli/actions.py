@@ -23,6 +23,7 @@ from duetime.cli.output import (
     print_either,
     print_made,
     print_page,
+    redraw,
 )
 from duetime.cli.tables import local, worded
 from duetime.clock import SystemClock
@@ -223,28 +224,26 @@ def register(arguments: argparse.Namespace) -> int:
 
 
 def versions(arguments: argparse.Namespace) -> int:
-    """List the definitions of one job, or show one."""
-    client = client_of(arguments)
+    """List the definitions of one job, show one, or roll the job back, unless it changes after it is read."""
+    client, given = client_of(arguments), {**vars(arguments), "definition": arguments.id}
+    if arguments.verb is not None:
+        job = client.call("rollBackJob", given, etag=client.call("getJob", given).etag).body
+        line = f"rolled back {job['name']} to {arguments.id}: {views.words(job)}; version {job['version']}"
+        return print_made(arguments, job, [line], "jobs", "show", job["name"])
     if arguments.id is not None:
-        one = client.call("getJobDefinition", vars(arguments)).body
-        return print_content(arguments, one, views.DEFINITION)
+        return print_content(arguments, client.call("getJobDefinition", given).body, views.DEFINITION)
     if arguments.against is not None:
         raise BadUsage(f"--against compares one definition; use `jobs versions {arguments.name} ID`")
-    found = client.call("listJobDefinitions", vars(arguments)).body
-    return print_content(arguments, found, views.DEFINITIONS)
-
-
-def roll_back(arguments: argparse.Namespace) -> int:
-    """Roll one job back, unless it changes after this command has read it."""
-    client, given = client_of(arguments), {"name": arguments.name, "definition": arguments.id}
-    etag = client.call("getJob", given).etag
-    job = client.call("rollBackJob", given, etag=etag).body
-    line = f"rolled back {job['name']} to {arguments.id}: {views.words(job)}; version {job['version']}"
-    return print_made(arguments, job, [line], "jobs", "show", job["name"])
+    return print_content(arguments, client.call("listJobDefinitions", given).body, views.DEFINITIONS)
 
 
 def backfill(arguments: argparse.Namespace) -> int:
-    """Begin a backfill, or with ``--dry-run`` print what it would run."""
+    """Begin a backfill, or print what it would run; list a job's backfills, or change one."""
+    if arguments.verb is not None:
+        return _change_backfill(arguments)
+    if not (vars(arguments)["from"] or arguments.until or arguments.dry_run):
+        listing = Operation("listBackfills", views.BACKFILLS)
+        return redraw(listing, arguments) if arguments.watch else listing(arguments)
     client, given = client_of(arguments), {**vars(arguments), "until": arguments.until or moment("0s")}
     if arguments.dry_run:
         preview = client.call("previewBackfill", {**given, "again": arguments.again or None}).body
@@ -252,15 +251,12 @@ def backfill(arguments: argparse.Namespace) -> int:
     begun = client.call("backfillJob", given).body
     times = counted(begun["total"], "nominal time", ",")
     line = f"began backfill {begun['id']}: {times} of {arguments.name}"
-    return print_made(arguments, begun, [line], "jobs", "backfills", arguments.name)
+    return print_made(arguments, begun, [line], "jobs", "backfill", arguments.name)
 
 
-def backfills(arguments: argparse.Namespace) -> int:
-    """List a job's backfills, or change one; without an id, the only unfinished one."""
-    verb = arguments.verb
-    if verb is None:
-        return Operation("listBackfills", views.BACKFILLS)(arguments)
-    state = {"pause": "paused", "resume": "running", "cancel": "cancelled"}[verb]
+def _change_backfill(arguments: argparse.Namespace) -> int:
+    """Pause, resume or cancel a backfill; without an id, the only unfinished one."""
+    state = {"pause": "paused", "resume": "running", "cancel": "cancelled"}[arguments.verb]
     client, given = client_of(arguments), {"name": arguments.name, "id": arguments.id, "state": state}
     if arguments.id is None:
         found = client.call("listBackfills", given).body["items"]
@@ -269,7 +265,7 @@ def backfills(arguments: argparse.Namespace) -> int:
             some = f"the unfinished backfills {', '.join(unfinished)}"
             raise BadUsage(
                 f"{arguments.name} has {some if unfinished else 'no unfinished backfill'}: name one,"
-                f" as `duetime jobs backfills {arguments.name}` lists them"
+                f" as `duetime jobs backfill {arguments.name}` lists them"
             )
         given["id"] = unfinished[0]
     changed = client.call("changeBackfill", given).body

@@ -49,7 +49,7 @@ from duetime.cli.arguments import (
 )
 from duetime.cli.failures import BadUsage, did_you_mean
 from duetime.cli.output import Listing, Operation, last_word
-from duetime.cli.parser import Command, Group
+from duetime.cli.parser import Command, Group, Run
 from duetime.cli.tables import duration
 from duetime.cost.workload import Workload
 from duetime.environment import USUAL_CONCURRENCY
@@ -64,9 +64,9 @@ _TIME = (
 )
 
 
-def _from_and_until(start: str, end: str, *, is_required: bool = False) -> Sequence[Argument]:
+def _from_and_until(start: str, end: str) -> Sequence[Argument]:
     return (
-        argument("--from", metavar="TIME", type=moment, required=is_required, help=start),
+        argument("--from", metavar="TIME", type=moment, help=start),
         argument("--until", metavar="TIME", type=moment, help=end),
     )
 
@@ -950,31 +950,41 @@ _JOBS = Group(
         ),
         Command(
             "versions",
-            "list its definitions, the present one first, with what each changed",
+            "list its definitions, the present one first, with what each changed; or roll back to one",
             "actions.versions",
             (
                 JOB,
                 argument("id", metavar="ID", nargs="?", help="show only this one, such as 3"),
+                argument(
+                    "verb",
+                    nargs="?",
+                    choices=("roll-back",),
+                    help="let this definition of your job come into force again",
+                ),
                 argument("--against", metavar="ID", help="with ID: what differs from this definition"),
             ),
         ),
         Command(
-            "roll-back",
-            "let a former definition of your job come into force again",
-            "actions.roll_back",
-            (
-                JOB,
-                argument("id", metavar="ID", help="the definition's id in `duetime jobs versions`"),
-            ),
-        ),
-        Command(
             "backfill",
-            "run past nominal times beside the current runs; those that already ran are left out",
+            "run past nominal times beside the current runs; list backfills; pause, resume or cancel one",
             "actions.backfill",
             (
                 JOB,
+                argument(
+                    "verb",
+                    nargs="?",
+                    choices=("pause", "resume", "cancel"),
+                    help="pause one: no further run begins; resume it; or cancel it, with its open runs",
+                ),
+                argument(
+                    "id",
+                    metavar="ID",
+                    nargs="?",
+                    help="the backfill's id; needed if the job has several unfinished ones",
+                ),
                 *_from_and_until(
-                    "the first instant", "the end, excluded (default: the present)", is_required=True
+                    "begin one at this first instant; times that already ran are left out",
+                    "the end, excluded (default: the present)",
                 ),
                 argument(
                     "--at-once",
@@ -991,34 +1001,21 @@ _JOBS = Group(
                 ),
                 flag("--again", "run times that already ran, too"),
                 flag("--dry-run", "only print the times, and those left out"),
+                flag("--watch", "refresh the list every 2 s until interrupted"),
             ),
-            _TIME,
-        ),
-        Command(
-            "backfills",
-            "list its backfills with their progress; pause, resume or cancel one",
-            "actions.backfills",
-            (
-                JOB,
-                argument(
-                    "verb",
-                    nargs="?",
-                    choices=("pause", "resume", "cancel"),
-                    help="pause one: no further run begins; resume it; or cancel it, with its open runs",
-                ),
-                argument(
-                    "id",
-                    metavar="ID",
-                    nargs="?",
-                    help="the backfill's id; needed if the job has several unfinished ones",
-                ),
-            ),
-            redraws=True,
+            f"Without --from, list its backfills with their progress. {_TIME}",
         ),
     ),
 )
 
 # Look after.
+
+_ONE = argument("id", metavar="ID", nargs="?", help="show this one")
+
+
+def _or_one(listing: Listing, of_one: Operation) -> Run:
+    return lambda arguments: (of_one if arguments.id else listing)(arguments)
+
 
 _UNDELIVERED = Group(
     "undelivered",
@@ -1026,15 +1023,12 @@ _UNDELIVERED = Group(
     (
         Command(
             "list",
-            "list them, newest first",
-            Listing("listUndelivered", views.UNDELIVERED),
-            PAGE,
-        ),
-        Command(
-            "show",
-            "show all details of an input",
-            Operation("getUndelivered", views.UNDELIVERED_IN_FULL),
-            (argument("id", metavar="ID", help="its id"),),
+            "list them, newest first, or show all details of one",
+            _or_one(
+                Listing("listUndelivered", views.UNDELIVERED),
+                Operation("getUndelivered", views.UNDELIVERED_IN_FULL),
+            ),
+            (_ONE, *PAGE),
         ),
         Command(
             "redrive",
@@ -1091,9 +1085,15 @@ _NOTIFICATIONS = Group(
     (
         Command(
             "list",
-            "list them, newest first",
-            Listing("listNotifications", views.NOTIFICATIONS, flags={"unread": "unread", "system": "scope"}),
+            "list them, newest first, or show one in full",
+            _or_one(
+                Listing(
+                    "listNotifications", views.NOTIFICATIONS, flags={"unread": "unread", "system": "scope"}
+                ),
+                Operation("getNotification", views.NOTIFICATION),
+            ),
             (
+                _ONE,
                 argument("--unread", action="store_const", const="true", help="only unread ones"),
                 _kind("only those of this kind"),
                 _language("the language of the texts (default: that of the preferences)"),
@@ -1101,16 +1101,6 @@ _NOTIFICATIONS = Group(
                 *PAGE,
             ),
             redraws=True,
-        ),
-        Command(
-            "show",
-            "show one in full",
-            Operation("getNotification", views.NOTIFICATION),
-            (
-                argument("id", metavar="ID", help="its id"),
-                _language("the language of the text (default: that of the preferences)"),
-                _SYSTEM,
-            ),
         ),
         Command(
             "read",

@@ -164,9 +164,7 @@ _REPORTS = {"report": ("read the evidence", Restore.report), "adopt": ("adopt", 
 
 def restore(arguments: argparse.Namespace) -> int:
     """Compare a restored table with the evidence, adopt restored tables, or list or decide on held rows."""
-    if arguments.verb == "list":
-        return _list_held(arguments)
-    if arguments.verb in _DECISIONS:
+    if arguments.verb not in _REPORTS:
         return _decide(arguments)
     label, run = _REPORTS["report" if arguments.dry_run else arguments.verb]
     point = arguments.restored_to
@@ -225,12 +223,6 @@ def _when(at: datetime | None) -> str:
     return "-" if at is None else to_second(at)
 
 
-def _list_held(arguments: argparse.Namespace) -> int:
-    held = _held(arguments).list()
-    rows = _chosen(arguments, held)
-    return print_either(arguments, [*map(_row_json, rows)], lambda: _listed(rows, held), is_long=True)
-
-
 _DECISIONS = {"run": ("run again", HeldRows.run_again), "done": ("done", HeldRows.mark_done)}
 
 
@@ -241,16 +233,17 @@ def _held(arguments: argparse.Namespace) -> HeldRows:
 
 
 def _decide(arguments: argparse.Namespace) -> int:
-    word, change = _DECISIONS[arguments.verb]
-    if not (arguments.all or arguments.ids or arguments.verdict or arguments.job):
+    is_list = arguments.verb == "list"
+    if not (is_list or arguments.all or arguments.ids or arguments.verdict or arguments.job):
         raise BadUsage("no row is named; name ids, or use --verdict, --job or --all")
     held = _held(arguments)
     before = held.list()
     rows = _chosen(arguments, before)
-    count = 0 if arguments.dry_run else change(held, rows)
-    content = {"rows": [*map(_row_json, rows)], "changed": count}
-    if arguments.dry_run:
+    content = {"rows": [*map(_row_json, rows)], "changed": 0}
+    if is_list or arguments.dry_run:
         return print_either(arguments, content, lambda: _listed(rows, before), is_long=True)
+    word, change = _DECISIONS[arguments.verb]
+    count = content["changed"] = change(held, rows)
     return print_either(arguments, content, lambda: f"{count} {word}, {len(held.list())} still held")
 
 

@@ -265,6 +265,6 @@ def _shown(start: datetime, until: datetime) -> str:
 
 
 def _no_backfill(job: str, kind: str, backfill_id: str | None) -> NotFound:
-    error = NotFound(kind, backfill_id, f" of job {job}; list them with `duetime jobs backfills {job}`")
+    error = NotFound(kind, backfill_id, f" of job {job}; list them with `duetime jobs backfill {job}`")
     error.code = "backfill-not-found"
     return error

@@ -72,7 +72,7 @@ _SINGLE: Mapping[NotificationKind, MailShape] = {
     NotificationKind.UNDELIVERED: MailShape(
         rows=("what", "source", "reason", "count", "action", "action_tenant", "when", "id"),
         facts={"what": "kind", "action_tenant": "action_tenant_id"},
-        steps={"look": "duetime undelivered show", "redo": "duetime undelivered redrive"},
+        steps={"look": "duetime undelivered list", "redo": "duetime undelivered redrive"},
         page="undelivered",
         named_by="id",
     ),
