@@ -1,11 +1,14 @@
 """Back ends in memory for tests of steps alone; a test gives those that it looks at."""
 
+from duetime.clock import SystemClock
 from duetime.memory.backends import MemoryBackends
 from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.memory.jobs import MemoryJobStore
+from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
+from duetime.ports.access import AuditTrail, Grants
 from duetime.settings import Settings
 from duetime.testing.turned_clock import TurnedClock
 from duetime_contract.specimens import NOON
@@ -26,3 +29,17 @@ def backends(store=None, *, clock=None, settings=None, sends=None, **given):
         "routes": MemoryRoutes([]),
     }
     return MemoryBackends(clock=clock, settings=settings, store=store, **(others | given))
+
+
+class MemoryGrants(Grants):
+    """Grants over a dictionary."""
+
+    def __init__(self):
+        super().__init__(MemoryItems(), SystemClock())
+
+
+class MemoryAuditTrail(AuditTrail):
+    """Entries over a dictionary."""
+
+    def __init__(self):
+        super().__init__(MemoryItems())

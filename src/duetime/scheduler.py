@@ -174,7 +174,6 @@ class Scheduler:
             tenant = tenant_of(tenant_id, settings)
             return cls._over_file(file, settings, tenant_id=tenant, actor=actor, sees_system=sees_system)
         from duetime import aws  # noqa: PLC0415 - only callers of AWS load boto3
-        from duetime.aws.clients import BRIEF  # noqa: PLC0415 - as above
 
         scheduler = cls(
             aws.action_store(settings, client, at_once),
@@ -189,7 +188,7 @@ class Scheduler:
                 aws.hosted_types(settings, clock, client), clock, settings.due_shards
             )
         if has_quotas(settings):
-            brief = aws.AwsBackends(settings, clock, client, calls=BRIEF)
+            brief = aws.AwsBackends(settings, clock, client, calls=aws.BRIEF)
             scheduler._quotas = UsageQuotas(brief.usage_counts, clock, settings)
         backends = aws.AwsBackends(settings, clock, client, sqs)
         scheduler._job_ports = lambda: backends.job_ports

@@ -8,10 +8,11 @@ from duetime import App, Payload, Run
 from duetime.api.app import make_api
 from duetime.api.context import Access, ApiContext, Health
 from duetime.embedded.cloud import MemoryCloud
-from duetime.memory.notes import MemoryAuditTrail, MemoryBookmarks, MemoryGrants
+from duetime.memory.notes import MemoryBookmarks
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, Client, sample_event
+from tests.backends import MemoryAuditTrail, MemoryGrants
 
 MANAGE = "actions:manage jobs:manage audit:read system"
 SECRET, REDACTED = "secret-4711", "[redacted]"

@@ -17,7 +17,7 @@ from duetime.embedded.cloud import MemoryCloud
 from duetime.ids import ActionId, TenantId
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.keyed_items import MemoryItems
-from duetime.memory.notes import MemoryAuditTrail, MemoryBookmarks, MemoryGrants, MemoryRoutes
+from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef
 from duetime.model.lease import ClaimTerms, Settlement
@@ -25,6 +25,7 @@ from duetime.ports.jobs import JobPorts
 from duetime.ports.notifications import Inbox, InboxPorts, PreferencesStore
 from duetime.settings import ROLES, Settings
 from duetime.testing import TurnedClock
+from tests.backends import MemoryAuditTrail, MemoryGrants
 
 EVENTS = Path(__file__).parents[2] / "events"
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -10,12 +10,13 @@ from duetime.embedded.cloud import MemoryCloud
 from duetime.errors import BackendUnavailable
 from duetime.jobs.trusted_reading import KnownPauses
 from duetime.memory.keyed_items import MemoryItems
-from duetime.memory.notes import MemoryAuditTrail, MemoryBookmarks, MemoryGrants
+from duetime.memory.notes import MemoryBookmarks
 from duetime.model.permissions import Permission
 from duetime.ports.notifications import Inbox, InboxPorts, PreferencesStore
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, Client, jobs_app, sample_event
+from tests.backends import MemoryAuditTrail, MemoryGrants
 
 NAME = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
 CLAIMS = {"custom:tenant_id": "acme", "sub": "s-1", "email": "ada@acme.example"}

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from duetime.memory.notes import MemoryAuditTrail
+from tests.backends import MemoryAuditTrail
 
 GLOBEX = {"custom:tenant_id": "globex", "sub": "1", "email": "eve@globex.example"}
 NOBODYS = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"

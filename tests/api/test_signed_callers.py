@@ -5,9 +5,9 @@ import json
 import pytest
 
 from duetime.api.authenticator import Authenticator
-from duetime.memory.notes import MemoryGrants
 from duetime.settings import Settings
 from tests.api.conftest import EVENTS
+from tests.backends import MemoryGrants
 
 ROLE = "arn:aws:iam::123456789012:role/shop-checkout"
 USER = "arn:aws:iam::123456789012:user/deployer"

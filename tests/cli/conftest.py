@@ -17,9 +17,9 @@ from duetime.cli import main
 from duetime.embedded.embedded import Engine
 from duetime.jobs.trusted_reading import KnownPauses
 from duetime.memory.keyed_items import MemoryItems
-from duetime.memory.notes import MemoryAuditTrail, MemoryGrants
 from duetime.ports.notifications import Inbox, InboxPorts, PreferencesStore
 from duetime.settings import Settings
+from tests.backends import MemoryAuditTrail, MemoryGrants
 
 
 class Remark(Payload):

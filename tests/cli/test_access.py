@@ -8,8 +8,8 @@ import pytest
 from duetime import instant
 from duetime.clock import SystemClock
 from duetime.ids import TenantId, new_action_id
-from duetime.memory.notes import MemoryAuditTrail
 from duetime.tenant_data.audit import ended, entry_of
+from tests.backends import MemoryAuditTrail
 
 ACME = TenantId("acme")
 

@@ -9,11 +9,12 @@ from duetime.api.app import make_api
 from duetime.api.context import Access, ApiContext, Health
 from duetime.errors import DuetimeError
 from duetime.memory.keyed_items import MemoryItems
-from duetime.memory.notes import MemoryAuditTrail, MemoryBookmarks, MemoryGrants
+from duetime.memory.notes import MemoryBookmarks
 from duetime.ports.notifications import Inbox, InboxPorts, PreferencesStore
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud
 from duetime.verify.verify import Options, Verify
+from tests.backends import MemoryAuditTrail, MemoryGrants
 
 
 class Ping(Payload):

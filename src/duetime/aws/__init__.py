@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from duetime.aws.backends import AwsBackends, action_store, hosted_types
+from duetime.aws.clients import BRIEF
 
-__all__ = ["AwsBackends", "action_store", "hosted_types"]
+__all__ = ["BRIEF", "AwsBackends", "action_store", "hosted_types"]

@@ -16,7 +16,6 @@ from duetime.clock import Clock
 from duetime.local.environment import ACCOUNT, REGION
 
 _PUT_EVENTS = "AWSEvents.PutEvents"
-DEFAULT_BUS = "default"
 _JSON = "application/x-amz-json-1.1"
 
 Event = Mapping[str, Any]
@@ -58,7 +57,7 @@ class AwsRequests:
             problem = f"an entry needs Source, DetailType and Detail, a JSON object: {error!r}"
             return _problem("ValidationException", problem)
         for entry, event in zip(entries, events, strict=True):
-            if name_of(entry.get("EventBusName", DEFAULT_BUS)) == self._bus():
+            if name_of(entry.get("EventBusName", "default")) == self._bus():
                 self._take(event)
         put = [{"EventId": event["id"]} for event in events]
         return Response(json.dumps({"FailedEntryCount": 0, "Entries": put}), content_type=_JSON)

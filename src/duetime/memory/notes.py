@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from duetime.clock import SystemClock
 from duetime.memory.keyed_items import MemoryItems
 from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
-from duetime.ports.access import AuditTrail, Grants
 from duetime.ports.wakeups import Bookmarks
 
 
@@ -45,20 +43,6 @@ class MemoryRoutes:
 
 class MemoryBookmarks(Bookmarks):
     """Marks over a dictionary."""
-
-    def __init__(self) -> None:
-        super().__init__(MemoryItems())
-
-
-class MemoryGrants(Grants):
-    """Grants over a dictionary."""
-
-    def __init__(self) -> None:
-        super().__init__(MemoryItems(), SystemClock())
-
-
-class MemoryAuditTrail(AuditTrail):
-    """Entries over a dictionary."""
 
     def __init__(self) -> None:
         super().__init__(MemoryItems())

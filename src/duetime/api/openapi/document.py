@@ -23,9 +23,11 @@ from duetime.api.routes import Route, routes_of
 from duetime.app import App
 from duetime.clock import SystemClock
 from duetime.memory.jobs import MemoryJobStore
-from duetime.memory.notes import MemoryAuditTrail, MemoryBookmarks, MemoryGrants, MemoryRoutes
+from duetime.memory.keyed_items import MemoryItems
+from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.model.audit import AuditKind
+from duetime.ports.access import AuditTrail, Grants
 from duetime.ports.jobs import JobPorts
 from duetime.settings import Settings
 
@@ -230,7 +232,7 @@ def every_route() -> Sequence[Route]:
     """Return the routes of an API over empty memory back ends."""
     clock, store = SystemClock(), MemoryStore()
     jobs = JobPorts(MemoryJobStore(store), MemoryRoutes([]))
-    access = Access(MemoryGrants(), MemoryAuditTrail())
+    access = Access(Grants(MemoryItems(), clock), AuditTrail(MemoryItems()))
     context = ApiContext(store, jobs, App(), clock, Settings())
     return routes_of(context, Health(MemoryBookmarks()), access)
 
