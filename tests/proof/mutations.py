@@ -118,9 +118,10 @@ def without_looking_again():
 
 
 def without_tenants():
-    def newest_first(self, tenant_id, places, before):
-        rows = [row for row in self._rows.values() if "." not in row.id and row.id < before]
-        return iter(sorted(rows, key=lambda row: row.id, reverse=True))
+    def newest_first(self, tenant_id, place, before, limit):
+        rows = [row for row in self._table.by_ref.values() if "." not in row.id]
+        found = [((row.id,), row) for row in rows if before is None or row.id < before]
+        return sorted(found, key=lambda entry: entry[0], reverse=True)[: limit + 1]
 
     return patch.object(MemoryQueries, "_newest_first", newest_first)
 

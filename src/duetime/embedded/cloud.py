@@ -212,7 +212,6 @@ class InProcessCloud(ABC):
             )  # idle ones were left out; each writes bookmarks
             self._configure(settings)
             self._catch_up_at = min(self._catch_up_at, self.clock.now() + settings.catch_up_rate)
-            self.sweep_at = self.clock.now()  # it begins what was held
         manifest = app.manifest.deployed(high_priority=self.settings.high_priority)
         self.routes.publish([manifest, system_jobs.manifest(self.settings)])
         self.wire(app)

@@ -111,6 +111,7 @@ class Engine:
         """Replace the app and the settings between two turns; see `InProcessCloud.deploy`."""
         with self._turning:
             reconciled = self.cloud.deploy(app, settings)
+            self.cloud.sweep_at = self.clock.now()  # it begins what was held
         self._wake()
         return reconciled
 
