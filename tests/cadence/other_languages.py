@@ -287,6 +287,7 @@ def texts() -> dict[str, st.SearchStrategy[tuple[str, Written]]]:
         "Quartz": with_years(QUARTZ, seconds=True).map(
             lambda pair: (f"{joined(pair[0], *SIX)} {pair[1]}", pair[0])
         ),
+        "Quartz, without a year": expressions(QUARTZ, seconds=True).map(lambda one: (joined(one, *SIX), one)),
         "Spring": expressions(SPRING, seconds=True).map(
             lambda one: (f'@Scheduled(cron = "{joined(one, *SIX)}", zone = "UTC")', one)
         ),

@@ -72,6 +72,9 @@ def test_a_suggestion_has_the_occurrences_of_the_other_language(language, data):
     found = suggested(message)
     if found is not None:
         agree(parse(found), written)
+    elif language == "Quartz, without a year" and "Quartz' cron" not in message:
+        if "Quartz and EventBridge count from Sunday 1" not in message:
+            agree(parse(text), written)
     else:
         follow = max(written.years) - min(written.years) < len(written.years)
         assert follow or "follow each other" in message
@@ -145,6 +148,15 @@ def test_each_message_that_suggests_a_text_is_compared_here():
         ('schedule: "CRON_TZ=Europe/Paris 0 3 * * *"', "0 3 * * * tz=Europe/Paris"),
         ('schedule: "0 3 * * *"\n  timeZone: "Europe/Paris"', "0 3 * * * tz=Europe/Paris"),
         ("CRON_TZ=UTC @every 5m", "interval 5m tz=UTC"),
+        ("0 0 12 ? * L", "0 0 12 ? * SAT"),
+        ("0 0 12 ? */2 L", "0 0 12 ? */2 SAT"),
+        ("0 0 12 ? JAN L", "0 0 12 ? JAN SAT"),
+        ("0 9 * * * America/New_York # nightly", "0 9 * * * tz=America/New_York"),
+        ("0 9 * * * in America/New_York", "0 9 * * * tz=America/New_York"),
+        ("0 9 * * * Z", "0 9 * * * tz=UTC"),
+        ("0 9 * * * EST5EDT", "0 9 * * * tz=EST5EDT"),
+        ("@monthly at 9", "monthly 1 09:00"),
+        ("@daily at 9:30", "daily 09:30"),
         ("CronTrigger(hour=3, timezone=utc)", "0 3 * * * tz=UTC"),
         ("CronTrigger(hour=3, timezone=datetime.timezone.utc)", "0 3 * * * tz=UTC"),
         ("CronTrigger(hour=3, timezone='utc', jitter=None)", "0 3 * * * tz=UTC"),
@@ -249,6 +261,16 @@ def test_an_interval_with_a_first_time_has_it_and_goes_on_by_elapsed_time(start,
         ("2027,2029-*-* 10:00:00", "its years do not follow each other"),
         ("H H 31 2 *", "no month ever has such a day"),
         ("TZ=Mars/X 0 3 * * *", "there is no time zone 'Mars/X'"),
+        ("0 0 9 ? * 5L-2", "Quartz' cron, which counts weekdays from Sunday, 1: day-of-week: 5L means"),
+        ("0 0 9 ? * L-2", "Quartz' cron, which counts weekdays from Sunday, 1: day-of-week: L means"),
+        ("0 0 12 ? * 15W", "Quartz' cron, which counts weekdays from Sunday, 1: day-of-week: 15W means"),
+        ("0 0 9 * * mo-fr", "day-of-week: 'MO' is not one of its values"),
+        ("0 0 9 * * mon,L", "day-of-week: L needs a weekday before it"),
+        ("0 9 * * * GMT+2 # nightly", "the zone follows the expression: there is no time zone 'GMT+2'"),
+        ("0 9 * * * UTC+2", "the zone follows the expression: there is no time zone 'UTC+2'"),
+        ("0 9 * * * CEST", "the zone follows the expression: there is no time zone 'CEST'"),
+        ("0 9 * * * America/New_York /usr/bin/x", "has 5 or 6 fields, and this has 7"),
+        ("0 9 * * * at noon", "has 5 or 6 fields, and this has 7"),
         ("@every 1.5h", "Go's spelling of an interval"),
         ("schedule: '0 3 * * 7'", "day-of-week: 7 is out of range"),
     ],

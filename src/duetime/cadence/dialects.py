@@ -95,6 +95,7 @@ def _others(found: re.Match[str]) -> str:
 
 # Words and the shorter ones that stand for them, in the order in which they are replaced.
 _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r"^@(?=[a-z])", ""),
     (r"(?:\d(?:st|nd|rd|th)|first|second|third|fourth|fifth|last) and (?:on )?every\b", "never"),
     (r"\b(29|30|31)(?:st|th)? or (?:on )?(?:the )?last(?: day)?\b", r"#\1-or-last"),
     (r"\b(?:penultimate|(?:second|2nd)[- ](?:to[- ])?last)\b", "#last-1"),
@@ -376,18 +377,15 @@ def _eventbridge(text: str) -> Suggestion | None:
 
 def _quartz(text: str) -> Suggestion | None:
     fields = text.split()
-    is_long = len(fields) == len(SIX) + 1 and "?" in (fields[3], fields[5])
-    if not is_long or not re.fullmatch(_YEAR, fields[-1]):
+    fields += ["*"] * (len(fields) == len(SIX) and bool(re.fullmatch(_FIELD, fields[-1])))
+    is_quartz = len(fields) == len(SIX) + 1 and "?" in (fields[3], fields[5])
+    if not is_quartz or not re.fullmatch(_YEAR, fields[-1]):
         return None
     return Suggestion(cron_text(QUARTZ, (*SIX, "year"), fields))
 
 
 def _template(pattern: str, template: str) -> Callable[[str], Suggestion | None]:
-    def recognise(text: str) -> Suggestion | None:
-        found = re.fullmatch(pattern, text)
-        return found and Suggestion(found.expand(template))
-
-    return recognise
+    return lambda text: (found := re.fullmatch(pattern, text)) and Suggestion(found.expand(template))
 
 
 def _spring(text: str) -> Suggestion | None:
@@ -461,13 +459,14 @@ def _zone_before(text: str) -> Suggestion | None:
 
 
 def _zone_after(text: str) -> Suggestion | None:
-    found = re.fullmatch(rf"({_TIME})\s+({_ZONE})", text)
-    return found and _expression(CRONTAB, found[1], f" tz={found[2]}")._replace(start=found.start(2))
+    found = re.fullmatch(rf"({_TIME})\s+(?:in\s+)?({_ZONE})(?:\s+#.*)?", text)
+    place = found and {"Z": "UTC"}.get(found[2], found[2])
+    return found and _expression(CRONTAB, found[1], f" tz={place}")._replace(start=found.start(2))
 
 
 def _crontab_line(text: str) -> Suggestion | None:
     found = re.match(rf"({_TIME})\s+(?=[/~.\w])(?=[^\s=]*[A-Za-z])(?!\w+=)", text)
-    if not found or re.fullmatch(rf"{_NAMES}|{_ZONE}", short_names(text[found.end() :])):
+    if not found or re.match(rf"(?:{_NAMES}|{_ZONE}|{_WORDS})(?:$|\s)", short_names(text[found.end() :])):
         return None
     caveat = "the command becomes the job's function"
     return _expression(CRONTAB, found[1])._replace(caveat=caveat, start=found.end())
@@ -482,16 +481,24 @@ _NUMBERS = r"[\d*?][\d*?,/-]*"
 _TIME = rf"@\w+|{_NUMBERS}\s+{_NUMBERS}(?:\s+{_FIELD}){{3,4}}?"
 _HASH = r"H(?:\((?P<values>\d+-\d+)\))?(?:/(?P<step>[1-9]\d*))?"
 _HASHED = ("0-59", "0-23", "1-28", "1-12", "0-6")
-# Matches a day-of-week field, and no command.
-_NAMES = r"(?i:[A-Z]{3}(?:[-,/#L][\w,#/-]*)?)"
-_ZONE = r"[A-Z][A-Za-z_]+(?:/[\w+-]+)+|UTC|GMT"
+# Match a day-of-week field, a zone, and English words, and no command.
+_NAMES = r"(?i:(?:[A-Z]{3}|mo|tu|we|th|fr|sa|su|\d+|(?:\d*L|\d*L?W))(?:[-,/#L][\w,#/-]*)?$)"
+_ZONE = (
+    r"[A-Z][A-Za-z_]+(?:/[\w+-]+)+|(?:UTC|GMT)(?:[+-][\d:]+)?|Z|[A-Z]{3}\d[A-Z]{3}"
+    rf"|{'|'.join(ABBREVIATIONS)}"
+)
+_WORDS = r"(?i:at|on|in|from|between|except|every|until)"
 _OPTIONS = (
     r"(?:\s+(?:tz|dst|day_rule|days|months|weeks|window|calendar|start|end|count|spread)=[^\s()\"]+)+\s*$"
 )
 # The problem of a text, and the function that recognises it; a text that several recognise is the first's.
 _SPELLINGS: tuple[tuple[str, Callable[[str], Suggestion | None]], ...] = (
     ("this is EventBridge's cron, which begins with the minute and ends with the year", _eventbridge),
-    ("a cron expression has 5 or 6 fields, and this has 7: it ends with Quartz' year", _quartz),
+    (
+        "a cron expression has 5 or 6 fields, and this has 7: it ends with Quartz' year",
+        lambda text: _quartz(text) if len(text.split()) > len(SIX) else None,
+    ),
+    ("this is Quartz' cron, which counts weekdays from Sunday, 1", _quartz),
     (
         "this is EventBridge's rate",
         _template(r"(?i)rate\(\s*(\d+)\s+(m|h|d)(?:inute|our|ay)s?\s*\)", r"interval \1\2"),

@@ -107,7 +107,7 @@ def _cron_warnings(cadence: Cron) -> Iterator[str]:
                 f' and end with the year, write "{text}"'
             )
     if len(fields) > 1:
-        if fields[-3] == "?" and re.match(r"[1-7]", fields[-1]):
+        if fields[-3] == "?" and re.search(r"(?<![#/])[1-7]", fields[-1]):
             yield (
                 f"in day-of-week {fields[-1]} Sunday is 0 or 7 and Monday 1; Quartz and EventBridge count"
                 " from Sunday 1: names are the same everywhere"
