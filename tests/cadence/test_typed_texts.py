@@ -77,9 +77,24 @@ TYPED = {
     "monday to friday at 9": "weekly mon-fri 09:00",
     "first and third monday of the month at 10:00": "nth_weekday first,third mon 10:00",
     "every business day at 9": "daily 09:00 days=mon-fri",
+    "friday 17h": "weekly fri 17:00",
+    "mondays 9h": "weekly mon 09:00",
+    "every weekday 18h": "weekly mon-fri 18:00",
+    "every day 9h": "daily 09:00",
+    "every 1h30": "interval 1h30m",
+    "at 1h30": "daily 01:30",
+    "every 2h on monday": "every 2h days=mon",
+    "09:00,17:00": "daily 09:00,17:00",
+    "mon-fri 09:00,17:00": "weekly mon-fri 09:00,17:00",
 }
 with (Path(__file__).parent / "data" / "typed.csv").open(newline="") as file:
     TYPED |= {row["text"]: row["cadence"] for row in DictReader(file, delimiter=";")}
+MILLISECONDS = [
+    f"{before}{n}{blank}{unit}"
+    for before in ("", "every ", "interval ", "each 5 minutes and ")
+    for n, blank in ((100, ""), (500, " "), (1500, ""))
+    for unit in ("ms", "us", "ns", "msec", "millis", "milliseconds", "microseconds", "nanosecond")
+]
 NO_CADENCE = [
     "every",
     "in 5 minutes",
@@ -122,6 +137,13 @@ NO_CADENCE = [
     "mondays and last day of month",
     "every business day and the 1st",
     "R5/PT1H",
+    "mon-fri 9-17",
+    "mon-fri 09-17",
+    "Mon..Fri 9-17",
+    "9-17",
+    "9-5",
+    "weekdays 9-5",
+    *MILLISECONDS,
     "every\u00a0monday at\u00a09",
 ]
 
@@ -142,6 +164,13 @@ def test_a_typed_text_gets_the_nearest_cadence(text):
 @pytest.mark.parametrize("text", NO_CADENCE)
 def test_a_text_with_other_words_gets_no_guess(text):
     assert 'write "' not in remedy(text)
+
+
+@pytest.mark.parametrize("text", MILLISECONDS)
+def test_less_than_a_second_has_that_reason(text):
+    with pytest.raises(InvalidCadence, match="a cadence has whole seconds: ") as caught:
+        parse(text)
+    assert caught.value.remedy == "write it as in 10m, 1h30m or 45s"
 
 
 @pytest.mark.parametrize(

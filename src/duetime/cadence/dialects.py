@@ -108,7 +108,9 @@ _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     *((rf"\b{word}\b", str(number)) for word, number in _COUNTS.items()),
     (r"\b(?:each|per|an?|any|all)\b", "every"),
     (r"\bonce (?=every |in every |daily|weekly|monthly)", ""),
-    # times of day
+    # lengths and times of day
+    (r"\bevery (\d\d?)h(\d\d)\b", r"\1h \2m"),
+    (rf"\b((?:{_NAME}|weekdays?|weekends?|(?<!\d )days?|daily|everyday) )(\d\d?)h\b", r"\1\2:00"),
     *((rf"(?<![\d:.])0?{n}(?:[:.](\d\d))?am\b", rf"{n % 12:02}:\1") for n in range(1, 13)),
     *((rf"(?<![\d:.])0?{n}(?:[:.](\d\d))?pm\b", rf"{n % 12 + 12}:\1") for n in range(1, 13)),
     (r"\b(?:at )?(?:noon|midday)\b", " 12:00 "),
@@ -250,9 +252,7 @@ def typed_suggestion(text: str) -> Suggestion | None:
     # A kind that comes again, or an ordinal apart from its weekday, begins another cadence.
     is_counted = re.search("ordinal (?:weekday|business)", " ".join(order))
     is_apart = "ordinal" in order and slots.keys() & {"weekday", "business"} and not is_counted
-    caveats = []
-    if zone and zone[0] in ABBREVIATIONS:
-        caveats.append("choose its region")
+    caveats = ["choose its region"] * bool(zone and zone[0] in ABBREVIATIONS)
     written = None if is_apart or len({*order}) < len(order) else _written(slots, caveats)
     place = f" tz={ABBREVIATIONS.get(zone[0], zone[0])}" if zone else ""
     return _read(written + place, caveats) if written else None
@@ -488,6 +488,11 @@ _ZONE = (
     rf"|{'|'.join(ABBREVIATIONS)}"
 )
 _WORDS = r"(?i:at|on|in|from|between|except|every|until)"
+# Match times with a comma between them, and a range of hours, which systemd reads as minutes and as a date.
+_HOURS = (
+    r"(?i)(?:[a-z,-]+\s+)?\d\d?:\d\d(?:,\d\d?:\d\d)+"
+    r"|(?:\d|[a-z,.-]+\s+\d\d?)-(?:0?\d|1\d|2[0-4])"
+)
 _OPTIONS = (
     r"(?:\s+(?:tz|dst|day_rule|days|months|weeks|window|calendar|start|end|count|spread)=[^\s()\"]+)+\s*$"
 )
@@ -517,10 +522,20 @@ _SPELLINGS: tuple[tuple[str, Callable[[str], Suggestion | None]], ...] = (
         "this is systemd's word",
         lambda text: systemd_suggestion(text) if text.replace("-", "").isalpha() else None,
     ),
-    ("this is systemd's OnCalendar", systemd_suggestion),
+    (
+        "this is systemd's OnCalendar",
+        lambda text: None if re.fullmatch(_HOURS, text) else systemd_suggestion(text),
+    ),
     ("H is Jenkins' hash of the job's name", _jenkins),
     ("this is a line of YAML, as of Kubernetes and GitHub Actions", _yaml),
     ("the zone comes before the expression", _zone_before),
     ("the zone follows the expression", _zone_after),
     ("a command follows the time", _crontab_line),
+    (
+        "a cadence has whole seconds",
+        _template(
+            r"(?is).*?\b([\d.]+)\s?((?:[munµ]|milli|micro|nano)s(?:ec(?:ond)?s?)?|millis)\b.*",
+            r"interval \1\2",
+        ),
+    ),
 )
