@@ -54,6 +54,7 @@ class Tongue:
     names_weekdays: bool = True
     names_months: bool = True
     names_steps: bool = True
+    ignores: bool = False
     specials: bool = False
 
 
@@ -61,7 +62,7 @@ QUARTZ = Tongue(1, FROM_SUNDAY, range(1, 8), wraps=True, names_steps=False, spec
 EVENTBRIDGE = Tongue(1, FROM_SUNDAY, range(1, 8), names_steps=False, specials=True)
 SPRING = Tongue(0, ["SUN", *FROM_MONDAY], range(1, 8), specials=True)
 CELERY = Tongue(0, FROM_SUNDAY, range(7), wraps=True, open_steps=False, names_months=False)
-APSCHEDULER = Tongue(0, FROM_MONDAY, range(7), names_steps=False)
+APSCHEDULER = Tongue(0, FROM_MONDAY, range(7), names_steps=False, ignores=True)
 JENKINS = Tongue(
     0, [*FROM_SUNDAY, "SUN"], range(8), open_steps=False, names_weekdays=False, names_months=False
 )
@@ -89,9 +90,11 @@ class Written:
         ]
 
     def has_day(self, day: date) -> bool:
-        if day.year not in self.years or day.month not in named(self.fields["month"], MONTHS, 1, 12):
+        if day.year not in self.years or day.month not in self.months():
             return False
         dates, week = self.fields["day"], self.fields["weekday"]
+        if self.tongue is QUARTZ and dates in ("29W", "30W", "31W"):
+            dates = f"{min(int(dates[:-1]), calendar.monthrange(day.year, day.month)[1])}W"
         by_date = any(is_date(item, day) for item in dates.split(","))
         by_week = any(self.is_weekday(item, day) for item in week.split(","))
         restricted = dates not in "*?" and week not in "*?"
@@ -99,6 +102,10 @@ class Written:
         if restricted and not {"*", "?", "*/1"} & {*stars.get(self.tongue.rule, "*")}:
             return by_date or by_week
         return by_date and by_week
+
+    def months(self) -> set[int]:
+        heeded = ",".join(map(self.heeded, self.fields["month"].split(",")))
+        return named(heeded, MONTHS, 1, 12)
 
     def is_weekday(self, item: str, day: date) -> bool:
         shown = FROM_MONDAY[day.weekday()]
@@ -114,10 +121,15 @@ class Written:
             return self.name(name) == shown and (day.day + 6) // 7 == int(nth)
         return shown in {self.name(str(n)) for n in self.weekday_numbers(item)}
 
+    def heeded(self, item: str) -> str:
+        """Return what the language reads of an item that begins with a name."""
+        return re.sub(r"^([A-Z]{3}(?:-[A-Z]{3})?).*", r"\1", item) if self.tongue.ignores else item
+
     def name(self, text: str) -> str:
         return text if text in FROM_SUNDAY else self.tongue.week[int(text) - self.tongue.low]
 
     def weekday_numbers(self, item: str) -> list[int]:
+        item = self.heeded(item)
         values, _, step = item.partition("/")
         first, dash, last = values.partition("-")
         if first == "*":
@@ -185,6 +197,7 @@ def items(draw: st.DrawFn, tongue: Tongue, low: int, high: int, names: tuple[str
         if names:
             one, other = names[first - low], names[last - low]
             texts += [one, f"{one}-{other}"]
+            texts += [f"{one}-{last}", f"{one}/{step}", f"{one}-{other}/{step}"] * tongue.ignores
             texts += (
                 [f"{one}-{other}/{step}", f"{one}/{step}"] if tongue.names_steps and tongue.open_steps else []
             )
@@ -208,6 +221,7 @@ def days(draw: st.DrawFn, tongue: Tongue) -> tuple[str, str, str]:
     weekday = st.sampled_from(["*", "*/2", "*/3"]) | items(tongue, tongue.low, high, names)
     if tongue.specials:
         day |= st.sampled_from(["L", "15W", "LW", "1W", "28W"] + ["L-3"] * (tongue is not EVENTBRIDGE))
+        day |= st.sampled_from(["29W", "30W", "31W"]) if tongue is QUARTZ else st.nothing()
         weekday |= st.tuples(st.integers(tongue.low, high), st.sampled_from(["L", "#1", "#5"])).map(
             lambda pair: f"{pair[0]}{pair[1]}"
         )

@@ -73,9 +73,14 @@ def test_a_suggestion_has_the_occurrences_of_the_other_language(language, data):
     if found is not None:
         agree(parse(found), written)
     elif language == "Quartz, without a year" and "Quartz' cron" not in message:
-        if "Quartz and EventBridge count from Sunday 1" not in message:
+        is_another_language = re.fullmatch("(29|30|31)W", written.fields["day"])
+        if "Quartz and EventBridge count from Sunday 1" not in message and not is_another_language:
             agree(parse(text), written)
     else:
+        if "ignored there" in message and language == "APScheduler":
+            return
+        if "Quartz" in language and re.search("(29|30)W of February is its last weekday there", message):
+            return
         follow = max(written.years) - min(written.years) < len(written.years)
         assert follow or "follow each other" in message
         years = range(12 * 366)
@@ -149,6 +154,8 @@ def test_each_message_that_suggests_a_text_is_compared_here():
         ('schedule: "0 3 * * *"\n  timeZone: "Europe/Paris"', "0 3 * * * tz=Europe/Paris"),
         ("CRON_TZ=UTC @every 5m", "interval 5m tz=UTC"),
         ("0 0 12 ? * L", "0 0 12 ? * SAT"),
+        ("0 0 9 31W JUNE ? 2027,2028", "0 0 9 LW JUN ? start=2027-01-01 end=2028-12-31"),
+        ("0 0 9 30W 3,4 ? *", "0 0 9 30W 3,4 ?"),
         ("0 0 12 ? */2 L", "0 0 12 ? */2 SAT"),
         ("0 0 12 ? JAN L", "0 0 12 ? JAN SAT"),
         ("0 9 * * * America/New_York # nightly", "0 9 * * * tz=America/New_York"),
@@ -261,6 +268,16 @@ def test_an_interval_with_a_first_time_has_it_and_goes_on_by_elapsed_time(start,
         ("2027,2029-*-* 10:00:00", "its years do not follow each other"),
         ("H H 31 2 *", "no month ever has such a day"),
         ("TZ=Mars/X 0 3 * * *", "there is no time zone 'Mars/X'"),
+        ("0 0 9 30W * ? *", "day: 30W of February is its last weekday there"),
+        ("0 0 9 29w 1,FEB ? *", "day: 29w of February is its last weekday there"),
+        ("0 0 9 15W,20 * ? *", "list: its documentation has no L, W or # in a list"),
+        ("0 0 9 L-3,5 * ? *", "list: its documentation has no L, W or # in a list"),
+        ("0 0 9 ? * TUE#4,THU *", "list: its documentation has no L, W or # in a list"),
+        ("cron(0 9 ? * MON,6L *)", "list: its documentation has no L, W or # in a list"),
+        ("CronTrigger(day_of_week='mon-fri/2', hour=18)", "what follows its three letters is ignored there"),
+        ("CronTrigger(day_of_week='wed-0', hour=18)", "what follows its three letters is ignored there"),
+        ("CronTrigger(day_of_week='0,fri-5', hour=18)", "what follows its three letters is ignored there"),
+        ("CronTrigger(month='jan/2', day='1st mon')", "what follows its three letters is ignored there"),
         ("0 0 9 ? * 5L-2", "Quartz' cron, which counts weekdays from Sunday, 1: day-of-week: 5L means"),
         ("0 0 9 ? * L-2", "Quartz' cron, which counts weekdays from Sunday, 1: day-of-week: L means"),
         ("0 0 12 ? * 15W", "Quartz' cron, which counts weekdays from Sunday, 1: day-of-week: 15W means"),

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from duetime.cadence.errors import InvalidCadence, InvalidText
-from duetime.cadence.expression import FieldError
+from duetime.cadence.expression import MONTH, FieldError
 from duetime.cadence.foreign_cron import (
     ACTIONS,
     CRONTAB,
@@ -353,17 +353,17 @@ def _with_short_names(text: str, remedy: str) -> str:
 def eventbridge_text(expression: str) -> str | None:
     """Return the cadence of the six fields of EventBridge; None if they are not EventBridge's."""
     try:
-        found = _eventbridge(expression)
-        return None if found is None else read_text(found.text).text.removeprefix("cron ")
+        return (found := _eventbridge(expression)) and read_text(found.text).text.removeprefix("cron ")
     except (FieldError, InvalidText):
         return None
 
 
 def _expression(language: Language, text: str, options: str = "") -> Suggestion:
     """Return five fields, or six with the second, or a macro, which all languages have in common."""
-    fields = text.split()
-    names = SIX if len(fields) == len(SIX) else FIVE
-    return Suggestion(text + options if text[:1] == "@" else cron_text(language, names, fields, options))
+    names = SIX if len(text.split()) == len(SIX) else FIVE
+    return Suggestion(
+        text + options if text[:1] == "@" else cron_text(language, names, text.split(), options)
+    )
 
 
 def _eventbridge(text: str) -> Suggestion | None:
@@ -378,10 +378,22 @@ def _eventbridge(text: str) -> Suggestion | None:
 def _quartz(text: str) -> Suggestion | None:
     fields = text.split()
     fields += ["*"] * (len(fields) == len(SIX) and bool(re.fullmatch(_FIELD, fields[-1])))
-    is_quartz = len(fields) == len(SIX) + 1 and "?" in (fields[3], fields[5])
-    if not is_quartz or not re.fullmatch(_YEAR, fields[-1]):
+    if (
+        len(fields) != len(SIX) + 1
+        or "?" not in (fields[3], fields[5])
+        or not re.fullmatch(_YEAR, fields[-1])
+    ):
         return None
-    return Suggestion(cron_text(QUARTZ, (*SIX, "year"), fields))
+    # There a day that a month lacks is its last one, and the weekday nearest to it the last weekday.
+    if re.fullmatch("(29|30)W", fields[3].upper()) and MONTH.mask(short_names(fields[4]).upper()) & 1 << 2:
+        raise FieldError(
+            "day",
+            f"{fields[3]} of February is its last weekday there",
+            "declare a cadence for February, with LW, and one for the other months",
+        )
+    return Suggestion(
+        cron_text(QUARTZ, (*SIX, "year"), [re.sub("(?i)^31W$", "LW", field) for field in fields])
+    )
 
 
 def _template(pattern: str, template: str) -> Callable[[str], Suggestion | None]:

@@ -85,6 +85,11 @@ APSCHEDULER_EITHER = Language(0, 6, _FROM_MONDAY, sunday=6, day_rule="or")
 JENKINS = Language(0, 7, WEEKDAYS)
 CRONTAB = Language(0, 7, WEEKDAYS, day_rule=r"\*.*")
 ACTIONS = Language(0, 6, WEEKDAYS, day_rule=r"\*.*")
+# What a language ignores of the names of weekdays and months.
+_IGNORED: Mapping[Language, str] = {
+    QUARTZ: r"[A-Z]{5}|[A-Z]/",
+    **dict.fromkeys((APSCHEDULER, APSCHEDULER_EITHER), r"[A-Z](/|-\d)"),
+}
 KUBERNETES = Language(0, 6, WEEKDAYS, day_rule=r"(.*,)?[*?](/1)?(,.*)?")
 """Go's cron: a star with a step restricts the field."""
 
@@ -102,13 +107,18 @@ def cron_text(language: Language, names: Sequence[str], texts: Sequence[str], op
         )
     fields = {"year": "*", **dict(zip(names, texts, strict=True))}
     named = {*re.split("[ ,]", f"{fields['month']} {fields['weekday']}".upper())} - _FULL_NAMES
-    if language is QUARTZ and re.search(r"[A-Z]{5}|[A-Z]/", " ".join(named)):
+    if (ignored := _IGNORED.get(language)) and re.search(ignored, " ".join(named)):
         raise FieldError(
             "name", "what follows its three letters is ignored there", "use numbers, or list names"
         )
-    rule = language.day_rule
-    if rule not in {"and", "or"}:
-        rule = "and" if any(re.fullmatch(rule, fields[name]) for name in ("day", "weekday")) else "or"
+    if language is QUARTZ and any(
+        re.search(r"^(?=.*,).*(#|[LW](,|-|$))", fields[name].upper()) for name in ("day", "weekday")
+    ):
+        raise FieldError(
+            "list", "its documentation has no L, W or # in a list", "declare a cadence for each item"
+        )
+    is_starred = any(re.fullmatch(language.day_rule, fields[name]) for name in ("day", "weekday"))
+    rule = language.day_rule if language.day_rule in {"and", "or"} else "and" if is_starred else "or"
     fields |= {
         "month": short_names(fields["month"]),
         "weekday": _weekday(language, short_names(fields["weekday"])),
@@ -248,8 +258,8 @@ def _interval_trigger(call: _Call) -> str:
     lengths = call.given(_UNITS)
     if not lengths or not all(map(str.isdigit, lengths.values())):
         raise FieldError("interval", "it has no whole numbers", "write it as in interval 90m")
-    length = timedelta(**{unit: int(number) for unit, number in lengths.items()})
-    return f"interval {duration_text(int(length.total_seconds()))}"
+    seconds = sum(timedelta(**{unit: int(n)}) // timedelta(seconds=1) for unit, n in lengths.items())
+    return f"interval {duration_text(seconds)}"
 
 
 def _cron_trigger(call: _Call) -> str:
