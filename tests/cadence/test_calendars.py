@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from itertools import islice
 
 import pytest
 
-from duetime.cadence import Calendar, InvalidCadence, NeverFires, business_day, daily, monthly, parse, weekly
+from duetime.cadence import (
+    Calendar,
+    InvalidCadence,
+    NeverFires,
+    business_day,
+    daily,
+    monthly,
+    parse,
+    to_rrule,
+    to_systemd,
+    weekly,
+)
 from tests.cadence.few import NOON, few
 
 FEBRUARY = datetime(2026, 2, 1, tzinfo=UTC)
@@ -135,3 +147,29 @@ class TestCalendar:
     def test_a_mistyped_calendar_is_rejected(self, made):
         with pytest.raises(InvalidCadence, match="calendar: "):
             made()
+
+
+def of_germany(instead: str = "skip") -> Calendar:
+    return Calendar(through="2027-12-31", name="DE", unresolved="DE", instead=instead)
+
+
+@pytest.mark.parametrize("day", range(7))
+def test_an_unresolved_calendar_answers_for_no_day(day):
+    with pytest.raises(InvalidCadence, match="its holidays are not known here"):
+        of_germany().is_business_day(day)
+
+
+@pytest.mark.parametrize(
+    "export",
+    [to_systemd, partial(to_rrule, start=datetime(2027, 1, 1, tzinfo=UTC))],
+)
+@pytest.mark.parametrize("instead", ["skip", "next_business_day"])
+def test_an_unresolved_calendar_is_not_exported(export, instead):
+    with pytest.raises(InvalidCadence):
+        export(daily("09:00", calendar=of_germany(instead)))
+
+
+@pytest.mark.parametrize("unresolved", ["DE BE", "DE;name:x", "D" * 41, "D\u00c9"])
+def test_the_name_of_unresolved_holidays_is_one_word(unresolved):
+    with pytest.raises(InvalidCadence, match="calendar: its unresolved has invalid characters"):
+        Calendar(["mon"], unresolved=unresolved)

@@ -83,6 +83,15 @@ def test_a_further_day_is_excluded_even_if_the_country_works_on_it():
     assert "2026-02-14" in calendar.working
 
 
+@pytest.mark.parametrize("further", ["2026-02-28", date(2026, 2, 28), "02-28", "sat", "SAT"])
+def test_a_further_day_wins_over_the_countrys_working_day_in_each_spelling(further):
+    made_up = (date(2026, 2, 28) - date(1970, 1, 1)).days
+    assert holiday_calendar("CN", years=2026).is_business_day(made_up)
+    calendar = holiday_calendar("CN", years=2026, exclude=[further])
+    assert not calendar.is_business_day(made_up)
+    assert not calendar.leaves(made_up)
+
+
 def test_markets_and_further_days_are_accepted():
     calendar = holiday_calendar("XNYS", years=2027, exclude=["sat", "sun", "2027-08-02"], name="nyse")
     assert {"sat", "2027-08-02", "2027-11-25"} < {*calendar.exclude}

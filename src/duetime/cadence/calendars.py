@@ -92,11 +92,15 @@ class Calendar:
     ) -> None:
         for option, given, allowed in (("instead", instead, INSTEAD), ("weekends", weekends, WEEKENDS)):
             if given not in allowed:
-                remedy = f"use {', '.join(allowed)}"
-                raise InvalidCadence(str(given), f"calendar: unknown value of {option}", remedy)
+                raise InvalidCadence(
+                    str(given), f"calendar: unknown value of {option}", f"use {', '.join(allowed)}"
+                )
         name = None if name is None else str(name)
-        if name is not None and not re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", name, re.ASCII):
-            raise InvalidCadence(name, "calendar: its name has invalid characters", "use a-z, 0-9 and -")
+        for option, word in (("name", name), ("unresolved", str(unresolved or "") or None)):
+            if word is not None and not re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", word, re.ASCII):
+                raise InvalidCadence(
+                    word, f"calendar: its {option} has invalid characters", "use a-z, 0-9 and -"
+                )
         excluded, included = _entries(exclude), _entries(include)
         last = None if through is None else _entry(through)
         if last is not None and len(last) != DATE_LENGTH:
@@ -119,7 +123,7 @@ class Calendar:
             ("weekend", tuple(day for day in WEEKDAYS if day in free)),
             ("working", at_work),
             ("weekends", weekends),
-            ("unresolved", unresolved or None),
+            ("unresolved", str(unresolved or "") or None),
             ("_excluded", frozenset(excluded)),
             ("_included", frozenset(included)),
         ):
@@ -187,8 +191,7 @@ class Calendar:
 
     def days_with(self, count: int) -> int:
         """Return a number of days in a row of which so many, at least, are business days."""
-        free = {*self.weekend, *self.exclude} & {*WEEKDAYS}
-        at_work = len(WEEKDAYS) - len(free)
+        at_work = len({*WEEKDAYS} - {*self.weekend, *self.exclude})
         days = 7 * -(-(count + len(self.exclude)) // at_work) if at_work else _LONGEST_MOVE
         # In less than a year each date comes once.
         return days if days < _LONGEST_MOVE - 2 and not self.include else _LONGEST_MOVE * count
@@ -205,7 +208,7 @@ class Calendar:
     def is_business_day(self, day: int) -> bool:
         """Return whether a day is outside the weekend and not excluded, or a working day by its date."""
         names = _names(day)
-        return (names[2] not in self.weekend or names[0] in self.working) and self._leaves(names)
+        return self._leaves(names) and (names[2] not in self.weekend or names[0] in self.working)
 
     def _leaves(self, names: tuple[str, str, str]) -> bool:
         if self.unresolved:

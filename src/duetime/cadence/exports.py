@@ -23,6 +23,7 @@ from duetime.cadence.days import (
     ALL_SIXTY,
     ALL_WEEKDAYS,
     ALL_WEEKS,
+    FIRST_DAY,
     LAST_WEEK,
     Cycle,
     DayCycle,
@@ -142,6 +143,7 @@ class Exported:
 
     def _without(self, days: DayFields, calendar: Calendar) -> tuple[DayFields, tuple[str, ...]]:
         """Return the days without the weekdays that a calendar excludes, and its single dates."""
+        calendar.leaves(FIRST_DAY)  # an unresolved calendar refuses
         if isinstance(self.cadence, BusinessDay) and calendar.exclude:
             self.fail("the business days of a calendar", "leave the calendar out")
         if calendar.working and (isinstance(self.cadence, BusinessDay) or {*calendar.exclude} & {*WEEKDAYS}):

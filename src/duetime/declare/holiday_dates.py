@@ -74,7 +74,7 @@ def holiday_calendar(
     return make(
         [*(day for day in found if day not in working), *further],
         weekend=[WEEKDAYS[(day + 1) % 7] for day in weekend],
-        working=working - {date.fromisoformat(str(day)) for day in further if str(day)[:4].isdigit()},
+        working=[day for day in working if make(further).leaves((day - date(1970, 1, 1)).days)],
     )
 
 
