@@ -318,3 +318,23 @@ def test_a_range_of_all_values_has_the_notes_of_its_star(field, span, step):
     for item in {f"{span}/{step}", f"{low}/{step}", f"{low}-{last}/{step}", f"?/{step}", f"{span}/0{step}"}:
         if last > low:
             assert [note for note in notes(item) if "restarts" in note] == starred, item
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("yearly 01-01,06-30 09:00 every=99 anchor=2026-01-05 days=sat,sun", "2125-06-30"),
+        ("yearly 01-01 00:00 every=52 anchor=2026-01-05", "2078-01-01"),
+        ("monthly 1 09:00 every=240 anchor=2026-01-05", "2046-01-01"),
+    ],
+)
+def test_a_cycle_that_begins_after_many_years_is_noted(text, first):
+    assert any(f"its first run is on {first}" in note for note in cadence_warnings(parse(text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["yearly 01-06 00:00 every=52 anchor=2026-01-05", "yearly 01-01 00:00 every=9 anchor=2026-01-05"],
+)
+def test_a_cycle_that_begins_soon_is_not_noted(text):
+    assert not any("its first run is on" in note for note in cadence_warnings(parse(text)))

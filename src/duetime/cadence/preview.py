@@ -29,7 +29,6 @@ from duetime.cadence.explain import LocalOccurrence, local_occurrences
 from duetime.cadence.expression import DAY, MONTH, WEEKDAY, CronField, parse_cron
 from duetime.cadence.modifiers import PLAIN
 from duetime.cadence.wall_cadence import WallCadence
-from duetime.cadence.weeks_and_months import Yearly
 from duetime.cadence.words import MONTHS, WEEKDAYS, bits
 from duetime.cadence.zones import instant_at, seconds_of, zone
 
@@ -244,14 +243,13 @@ def _late_warnings(cadence: Cadence, start: datetime | None) -> Iterator[str]:
     anchor: date | None = getattr(cadence, "anchor", None)
     if isinstance(cadence, Once) or (start is None and anchor is None):
         return
-    cycle, bounds = getattr(cadence, "every", 1), cadence.modifiers.bounds
+    bounds = cadence.modifiers.bounds
     starts = [start or datetime.fromisoformat(f"{anchor}T00:00Z")]
     starts += filter(
         None, map(instant_at, instants_of(bounds.start, zone(cadence.tz)) if bounds and bounds.start else ())
     )
-    years = _MANY_YEARS + (cycle if isinstance(cadence, Yearly) else cycle // _MONTHS)
     first = cadence.next_after(max(starts))
-    if first is not None and first - max(starts) > years * _YEAR:
+    if first is not None and first - max(starts) > _MANY_YEARS * _YEAR:
         yield f"its first run is on {first.date()}, since what it combines seldom comes together: check it"
 
 
