@@ -338,3 +338,14 @@ def test_a_cycle_that_begins_after_many_years_is_noted(text, first):
 )
 def test_a_cycle_that_begins_soon_is_not_noted(text):
     assert not any("its first run is on" in note for note in cadence_warnings(parse(text)))
+
+
+def test_the_working_days_of_a_calendar_without_a_name_are_described():
+    calendar = Calendar(["sat"], working=["2026-02-28"])
+    assert daily("09:00", calendar=calendar).describe() == (
+        "every day at 09:00, except on sat, with work on 2026-02-28, UTC"
+    )
+    many = Calendar(["sat"], working=[f"2026-02-{day}" for day in range(10, 28)])
+    assert "with work on 18 listed days" in daily("09:00", calendar=many).describe()
+    named = Calendar(["sat"], working=["2026-02-28"], name="fr")
+    assert "work" not in daily("09:00", calendar=named).describe()

@@ -208,6 +208,8 @@ def _calendar_words(calendar: Calendar) -> str:
     if calendar.weekend != WEEKEND:
         free = weekdays_words(weekdays_mask(calendar.weekend)) if calendar.weekend else "no day"
         words += f", with {free} as the weekend"
+    if calendar.working and not calendar.name:
+        words += f", with work on {_entries_words(calendar.working)}"
     return words + _MOVES[calendar.instead]
 
 
