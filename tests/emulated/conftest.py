@@ -1,72 +1,17 @@
+"""The emulated deployment with an app that notes its runs, and what its tests ask it."""
+
 import json
-import threading
 from datetime import timedelta
 
 import pytest
 
-from duetime import App, Payload, Run
 from duetime.settings import Settings
-from duetime.testing import WorkerDied
 from tests.emulated import LocalCloud, LocalOptions
 from tests.emulated.addresses import queue_arn
+from tests.local.conftest import PATIENCE, Deadly, Note, Notes, eventually, notes, rest, settled, status_of
 from tests.quick_moto import quick_local_clouds
 
-PATIENCE = 120.0
-"""Seconds. Events take one or two; a busy machine may need more."""
-
-
-class Note(Payload):
-    text: str
-
-
-class Deadly(Payload):
-    text: str
-
-
-class Notes:
-    """An app whose handlers record their runs, and kill their worker `kills_left` times."""
-
-    def __init__(self):
-        self.app = App()
-        self.runs: list[tuple[str, Run]] = []
-        self.kills_left = 0
-        self.blocked_until: threading.Event | None = None
-        self._changed = threading.Condition()
-        self.app.action(self._note())
-        self.app.action(self._deadly())
-
-    def _note(self):
-        def note(payload: Note, run: Run) -> None:
-            if self.blocked_until:
-                self.blocked_until.wait(PATIENCE)
-            self._write(payload.text, run)
-
-        return note
-
-    def _deadly(self):
-        def deadly(payload: Deadly, run: Run) -> None:
-            self._write(payload.text, run)
-            if self.kills_left:
-                self.kills_left -= 1
-                raise WorkerDied(f"killed in {payload.text}")
-
-        return deadly
-
-    def _write(self, text, run):
-        with self._changed:
-            self.runs.append((text, run))
-            self._changed.notify_all()
-
-    def of(self, text):
-        return [run for written, run in self.runs if written == text]
-
-    def wait_for(self, text, count=1):
-        with self._changed:
-            assert self._changed.wait_for(lambda: len(self.of(text)) >= count, PATIENCE), (
-                f"{text} did not run"
-            )
-        return self.of(text)
-
+__all__ = ["PATIENCE", "Deadly", "Note", "Notes", "eventually", "notes", "rest", "settled", "status_of"]
 
 SHORT = Settings(
     near_limit=timedelta(seconds=2),
@@ -87,38 +32,9 @@ def quick_clouds():
 
 
 @pytest.fixture
-def notes():
-    return Notes()
-
-
-@pytest.fixture
 def cloud(notes):
     with LocalCloud(notes.app, LocalOptions(settings=SHORT)) as cloud:
         yield cloud
-
-
-def eventually(condition, what="it"):
-    """Wait until `condition` returns a true value, and return it."""
-    waited, tick = 0.0, 0.02
-    while not (found := condition()):
-        assert waited < PATIENCE, f"{what} did not happen"
-        threading.Event().wait(tick)
-        waited += tick
-    return found
-
-
-def status_of(cloud, action):
-    return cloud.scheduler().get(action.id).status
-
-
-def settled(cloud, action):
-    """Wait until the action is final, and return it."""
-
-    def final():
-        found = cloud.scheduler().get(action.id)
-        return found if found.status.is_final else None
-
-    return eventually(final, f"the end of {action.id}")
 
 
 def give_up(cloud, body):
@@ -136,8 +52,3 @@ def schedules_in(cloud):
         schedule["Name"]
         for schedule in cloud.client("scheduler").list_schedules(GroupName=group)["Schedules"]
     ]
-
-
-def rest(seconds):
-    """Wait in real time while something must not happen."""
-    threading.Event().wait(seconds)
