@@ -8,24 +8,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Final
 
-from duetime import ids
 from duetime.aws import clients
 from duetime.aws.backends import AwsBackends
 from duetime.clock import Clock
-from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT, TenantId
-from duetime.model.notification import Channel, NotificationKind, event_detail
-from duetime.model.preferences import Preferences
+from duetime.ids import EVENT_SOURCE
+from duetime.local.notifications import SENDER, TENANTS, everything_to
+from duetime.model.notification import event_detail
 from duetime.notifications.mail import templates
 from duetime.settings import Settings
 from tests.emulated.addresses import queue_arn, queue_name
-
-TENANTS: Final = (ids.tenant("acme"), SYSTEM_TENANT)
-"""The default tenant, and the tenant of the jobs that code declares."""
-
-SENDER: Final = "duetime@localhost.example"
-"""The sender of mails, unless the settings name one."""
 
 
 class LocalNotifications:
@@ -76,21 +68,6 @@ class LocalNotifications:
         self._events.put_targets(
             Rule=self._name, EventBusName=bus, Targets=[{"Id": "queue", "Arn": queue_arn(self._name)}]
         )
-
-
-def everything_to(address: str, tenant_id: TenantId) -> Preferences:
-    """Return preferences for all kinds in all channels, in English.
-
-    Raises:
-        InvalidArgument: the address is invalid.
-    """
-    return Preferences(
-        tenant_id=tenant_id,
-        channels=dict.fromkeys(NotificationKind, frozenset(Channel)),
-        addresses=(address,),
-        admin_addresses=(address,),
-        changed_by="local",
-    )
 
 
 def choose_everything(address: str, settings: Settings, clock: Clock) -> None:
