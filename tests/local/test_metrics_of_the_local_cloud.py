@@ -28,6 +28,14 @@ def test_a_counter_is_its_sum_and_another_metric_its_last_value():
     assert metrics.value("failed") is None
 
 
+def test_measurements_are_added_up_at_once_so_that_no_buffer_grows():
+    metrics = Metrics(Settings(), bool)
+    for milliseconds in (5, 7):
+        metrics.add(Metric.LATENESS, milliseconds)
+    assert not metrics._gathered
+    assert metrics.value("lateness") == 7
+
+
 def test_metrics_count_an_executed_action_and_do_not_use_standard_output(notes, capsys, caplog):
     all_metrics = LocalOptions(settings=replace(SHORT, metrics="all"))
     with caplog.at_level(logging.DEBUG, "duetime.metrics"), LocalCloud(notes.app, all_metrics) as cloud:

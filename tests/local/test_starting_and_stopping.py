@@ -5,10 +5,13 @@ from datetime import timedelta
 import pytest
 from moto import mock_aws
 
+from duetime import Scheduler
+from duetime.embedded.embedded import Engine
 from duetime.errors import OperationFailed
 from duetime.local import LocalCloud, LocalOptions
 from duetime.model.action import Status
-from tests.local.conftest import SHORT, Note, settled
+from duetime.settings import Settings
+from tests.local.conftest import SHORT, Note, eventually, settled
 
 PERMANENT = {"duetime-heartbeat", "duetime-simulated"}
 """Threads that live as long as their process: heartbeats of workers and of simulations."""
@@ -79,6 +82,31 @@ def test_a_stop_waits_for_a_limited_time(notes, caplog):
         release.set()
         for thread in running():
             thread.join(30)
+    assert threads() == set()
+
+
+def test_a_stop_starts_nothing_that_waits_for_a_free_worker(notes):
+    notes.blocked_until = threading.Event()
+    engine = Engine(notes.app, Settings(), concurrency=1)
+    engine.start()
+    scheduler = Scheduler(
+        engine.cloud.store, tenant_id="acme", actor="test", clock=engine.clock, settings=engine.cloud.settings
+    )
+    for text in ("first", "second"):
+        scheduler.schedule(Note(text=text), at=timedelta(0))
+    eventually(lambda: scheduler.list(status="processing").actions, "the first run")
+    stopping = threading.Thread(target=engine.stop)
+    stopping.start()
+    eventually(lambda: not engine._thread.is_alive(), "the last turn")
+    notes.blocked_until.set()
+    stopping.join(30)
+    assert [text for text, _ in notes.runs] == ["first"]
+
+
+def test_a_start_that_fails_late_leaves_no_thread(notes, monkeypatch):
+    monkeypatch.setattr("duetime.local.cloud.choose_everything", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        LocalCloud(notes.app, LocalOptions(settings=SHORT, mail_to="ada@acme.example")).start()
     assert threads() == set()
 
 

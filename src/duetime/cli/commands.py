@@ -94,7 +94,7 @@ _LOCAL = Command(
             "--data",
             type=Path,
             metavar="DIR",
-            help="keep the tables in this folder: a restart continues with them",
+            help="keep actions and jobs in this folder: a restart continues with them",
         ),
         argument(
             "--concurrency",
@@ -116,8 +116,7 @@ _LOCAL = Command(
             default=[],
             type=setting,
             metavar="NAME=VALUE",
-            help="a setting, such as enabled=false, near_limit=60, timers=wheel or roles=roles.json; may be"
-            " repeated",
+            help="a setting, such as enabled=false, near_limit=10m or roles=roles.json; may be repeated",
         ),
         argument(
             "--target",

@@ -23,7 +23,7 @@ from duetime.profiles import with_profile
 from duetime.settings import Settings
 from duetime.targets import with_targets
 
-if TYPE_CHECKING:  # its imports take seconds, and need moto
+if TYPE_CHECKING:  # its imports take time, and need an extra
     from duetime.local import LocalOptions
 
 # The probability of a second delivery with ``--unreliable``.
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the local cloud until a signal stops it."""
     if util.find_spec("werkzeug") is None:
         raise OperationFailed("the local cloud needs an extra: pip install 'duetime[local]'")
-    print(f"starting a local cloud for {arguments.app}", flush=True)  # the imports take seconds
+    print(f"starting a local cloud for {arguments.app}", flush=True)  # the imports take a second
     options = _options(arguments)
     app = _with_targets(app_at(arguments.app), arguments.target)
     with _signals() as stop:

@@ -140,11 +140,12 @@ class InProcessCloud(ABC):
         self.open_tables(settings)
         self.ports = ports = CloudPorts(self.items, self.store, self.job_store, clock)
         self.job_ports, self.undelivered_ports = ports.job_ports, ports.undelivered
-        self.pauses, self.limits, self.bookmarks, self.routes = (
-            *(ports.pauses, ports.limits),
-            *(ports.bookmarks, ports.routes),
+        self.pauses, self.limits, self.routes = ports.pauses, ports.limits, ports.routes
+        self.bookmarks, self.run_counts, self.usage_counts = (
+            ports.bookmarks,
+            ports.run_counts,
+            ports.usage_counts,
         )
-        self.run_counts, self.usage_counts = ports.run_counts, ports.usage_counts
         self.queues = MemoryQueues(clock, settings.made.queue_visibility, on_send=wake)
         self.timers = MemoryTimers()
         self.job_wakes = MemoryJobWakes(clock)

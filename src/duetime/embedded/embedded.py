@@ -102,7 +102,8 @@ class Engine:
         self._stopped = True
         self._woken.set()
         self._free.release()  # the thread may wait for it
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
         left = self._pool.stop(longest)
         self.cloud.close()
         return left
@@ -116,8 +117,7 @@ class Engine:
         return reconciled
 
     def _turn(self) -> None:
-        while not self._stopped:
-            self._free.acquire()
+        while self._free.acquire() and not self._stopped:
             try:
                 with self._turning:
                     delivery, rest = self.cloud.turn(), None

@@ -18,22 +18,20 @@ from duetime.local.environment import ACCOUNT, REGION
 _PUT_EVENTS = "AWSEvents.PutEvents"
 _JSON = "application/x-amz-json-1.1"
 
-Event = Mapping[str, Any]
-
 
 class AwsRequests:
     """The bus of the local cloud, for any SDK.
 
     Args:
         take: is called with each event of the bus in EventBridge's form.
-        bus: returns the bus' name; events of other buses reach nobody.
+        bus: returns the bus' name; events of other buses are dropped.
         clock: of the local cloud.
         forward: answers all requests, after the local cloud has taken the events; None: it alone answers.
     """
 
     def __init__(
         self,
-        take: Callable[[Event], object],
+        take: Callable[[Mapping[str, Any]], object],
         bus: Callable[[], str],
         clock: Clock,
         forward: Callable[[Request], Response] | None = None,
@@ -43,11 +41,10 @@ class AwsRequests:
     def __call__(self, request: Request) -> Response:
         """Answer a signed request."""
         target = request.headers.get("X-Amz-Target", "")
-        if target == _PUT_EVENTS:
-            answer = self._put_events(request)
-        else:
-            answer = _refused(target or f"{request.method} {request.path}", request.host_url)
-        return answer if self._forward is None else self._forward(request)
+        answer = self._put_events(request) if target == _PUT_EVENTS else None
+        if self._forward is not None:
+            return self._forward(request)
+        return answer or _refused(target or f"{request.method} {request.path}", request.host_url)
 
     def _put_events(self, request: Request) -> Response:
         try:
@@ -62,13 +59,13 @@ class AwsRequests:
         put = [{"EventId": event["id"]} for event in events]
         return Response(json.dumps({"FailedEntryCount": 0, "Entries": put}), content_type=_JSON)
 
-    def _event(self, entry: Mapping[str, Any]) -> Event:
+    def _event(self, entry: Mapping[str, Any]) -> Mapping[str, Any]:
         return {
             "version": "0",
             "id": str(uuid4()),
             "source": entry["Source"],
             "detail-type": entry["DetailType"],
-            "detail": json.loads(entry["Detail"]),
+            "detail": {**json.loads(entry["Detail"])},
             "time": instant.text(self._clock.now().replace(microsecond=0)),
             "account": ACCOUNT,
             "region": REGION,

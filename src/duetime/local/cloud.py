@@ -62,7 +62,6 @@ _CONSOLE = ConsoleConfig(PREFIX.removeprefix("/"), links=(("Outbox", OUTBOX), ("
 _COLLECT_AFTER = 2_000, 10, 1_000
 """The thresholds of Python's garbage collector, by generation."""
 
-_NAME = "duetime.db"
 _ONE = threading.Lock()
 """Held by the local cloud of this process, whose environment it sets."""
 
@@ -129,14 +128,13 @@ class LocalCloud:
                 linked=self._linked,
                 meter=self.metrics,
             )
+            undo.callback(self._stop_engine)
             self._is_deployed(engine.cloud.reconciled)
-            ports = engine.cloud.ports
             if isinstance(engine.cloud, FileSteps) and self.options.data is not None:
                 self.found = engine.cloud.found
             if self.options.mail_to:
-                choose_everything(self.options.mail_to, ports, self._clock)
+                choose_everything(self.options.mail_to, engine.cloud.ports, self._clock)
             engine.start()
-            undo.callback(self._stop_engine)
             self._start_answering()
             undo.callback(self._server.stop)  # before the engine is stopped
             self._collect_seldom(undo)
@@ -186,9 +184,12 @@ class LocalCloud:
             log.warning("%d still running after %g s, left behind", left, longest.total_seconds())
 
     def _start_answering(self) -> None:
-        tenant = self.settings.only_tenant or LOCAL_TENANT
         self._make_api()
-        gateway = LocalGateway(lambda event: self._api(event, None), self._clock, tenant=tenant)
+        gateway = LocalGateway(
+            lambda event: self._api(event, None),
+            self._clock,
+            tenant=self.settings.only_tenant or LOCAL_TENANT,
+        )
         requests = AwsRequests(
             self._engine.cloud.event, lambda: self.settings.event_bus, self._clock, self._forward
         )
@@ -299,4 +300,4 @@ def _file_in(folder: Path) -> Path:
         raise OperationFailed(
             f"the folder {folder} cannot be used: {error.strerror}; choose another"
         ) from error
-    return folder / _NAME
+    return folder / "duetime.db"

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from duetime.lambdas.metrics_buffer import BufferedMetric, MetricsBuffer
 from duetime.model.metric import Metric
@@ -45,6 +46,11 @@ class Metrics(MetricsBuffer):
         self._series: dict[_SeriesKey, MetricSeries] = {}
         self._turn = threading.Lock()
 
+    def add(self, *given: Any, **of: Any) -> None:
+        """See `duetime.ports.meter.Meter`; no invocation ends here, so the buffer is emptied at once."""
+        super().add(*given, **of)
+        self.flush()
+
     def take(self, gathered: Sequence[BufferedMetric]) -> None:
         """Add measurements."""
         with self._turn:
@@ -65,7 +71,6 @@ class Metrics(MetricsBuffer):
 
     def list(self) -> Sequence[MetricSeries]:
         """Return all series by name; the deployment's own come before those of types and tenants."""
-        self.flush()
         with self._turn:
             keys = sorted(self._series, key=lambda key: (key[0].value, len(key[1]), key[1]))
             return [self._series[key] for key in keys]

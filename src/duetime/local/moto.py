@@ -37,7 +37,7 @@ _LOOK = 0.05
 
 class _Quiet(WSGIRequestHandler):
     def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - werkzeug's own name
-        """Log nothing: the runs are what counts."""
+        """Log no requests: the terminal shows the runs."""
 
 
 @contextmanager

@@ -6,8 +6,8 @@ import logging
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache, partial
-from importlib import import_module
 from typing import Any, Final
 
 from duetime import ids
@@ -18,6 +18,7 @@ from duetime.local.outbox import Outbox
 from duetime.memory.notifications import MemoryDigestTimer
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import Preferences
+from duetime.notifications import mail
 from duetime.notifications.mail import Template, TemplateVariableMissing, rendered, templates
 from duetime.notifications.notify import Notify
 from duetime.ports.backends import KeyedPorts
@@ -63,7 +64,7 @@ class LocalNotifications:
         self._thread = Threads("duetime-notify", 1)
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take an event of the bus; those of others are none of its business."""
+        """Take an event of the bus; only duetime's own become notifications."""
         if event["source"] == EVENT_SOURCE:
             self._outbox.put_event(event["detail-type"], id=event["id"], detail=event["detail"])
             self._thread.submit(partial(self._notify, event))
@@ -74,7 +75,7 @@ class LocalNotifications:
             self._thread.submit(partial(self._notify, request))
 
     @property
-    def next_at(self) -> Any:
+    def next_at(self) -> datetime | None:
         """When the first digest is due; None without any."""
         return self._timer.next_at
 
@@ -105,9 +106,8 @@ class LocalNotifications:
         self._outbox.put_message(kind, subject=subject, text=message, attributes=attributes)
 
     def _notify(self, content: Mapping[str, Any]) -> None:
-        words = import_module("duetime.notifications.mail")
         try:
-            Notify(self._ports, words, clock=self._clock, settings=self._settings())(content)
+            Notify(self._ports, mail, clock=self._clock, settings=self._settings())(content)
         except Exception:
             log.exception("a notification failed")
 

@@ -90,7 +90,7 @@ def welcome(
         "  In another terminal, try:",
         *(f"    {command}" for command in commands(app, url, program)),
         "",
-        f"  For boto3 and Scheduler.from_env in a program of yours{_without_option(url)}, first run:",
+        f"  For Scheduler.from_env in a program of yours{_without_option(url)}, first run:",
         f"    {use_from_python(url)}",
         "",
         *_callers(settings),
@@ -244,7 +244,7 @@ _PAGE = """<!doctype html>
 {links}
 </ul>
 <h2>Use it from another program</h2>
-<p>With these in its environment, boto3, <code>Scheduler.from_env</code> and the command line use this
+<p>With these in its environment, <code>Scheduler.from_env</code> and the command line use this
 cloud; <code>{use}</code> sets them:</p>
 <pre>{environment}</pre>
 </body>
@@ -279,9 +279,9 @@ def page(
     folder: Path | None = None,
 ) -> str:
     """Return the page's HTML."""
-    place = "Everything here is in memory and is gone when it stops."
+    place = "Everything here is gone when it stops."
     if folder is not None:
-        place = f"The tables are in {folder} and stay there; all else is gone when it stops."
+        place = f"Actions and jobs are in {folder} and stay there; what was sent is gone when it stops."
     state = "The global switch is on." if settings.enabled else "The global switch is off: nothing fires."
     rows = "\n".join(
         _cells(f"<code>{escape(job.name)}</code>", escape(job.cadences), escape(job.next_run)) for job in jobs

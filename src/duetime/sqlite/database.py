@@ -18,7 +18,6 @@ CHANGES = "CREATE TABLE IF NOT EXISTS changes (number INTEGER PRIMARY KEY AUTOIN
 """The changes of processes that only call: one that has the steps takes them, as from a stream."""
 Images = Mapping[str, Any]
 """``OldImage`` and ``NewImage`` of an item, those that there are, as in a stream."""
-Text = Callable[[], str | None]
 FORMAT = 2
 """The version of the file. A process rejects a file with another version."""
 
@@ -111,13 +110,13 @@ class Database:
             for call in calls:
                 call()
 
-    def report(self, old: Text, new: Text, call: Callable[[], object]) -> None:
+    def report(self, texts: Callable[[], Sequence[str | None]], call: Callable[[], object]) -> None:
         """Call a function once the present transaction is in the file, after those that were given before.
 
-        A database that reports changes writes the texts of the change instead, in the same transaction.
+        A database that reports changes writes the old and the new text instead, in the same transaction.
         """
         if self._reports_changes:
-            self._connection.execute("INSERT INTO changes (old, new) VALUES (?, ?)", (old(), new()))
+            self._connection.execute("INSERT INTO changes (old, new) VALUES (?, ?)", texts())
         else:
             self._afterwards.append(call)
 

@@ -117,8 +117,11 @@ class SqliteItems(StepItems):
         if isinstance(write, Write):
             images = {} if old is None else {"OldImage": old.item}
             images |= {} if new is None else {"NewImage": stored(write.kind, new)}
-            old_text, new_text = (partial(_text_of, images.get(name)) for name in ("OldImage", "NewImage"))
-            self.database.report(old_text, new_text, partial(self._on_write, images))
+            kept = [images.get(name) for name in ("OldImage", "NewImage")]
+            self.database.report(
+                lambda: [None if item is None else to_text(item) for item in kept],
+                partial(self._on_write, images),
+            )
 
     def remove_expired(self, now: datetime) -> None:
         with self.step():
@@ -160,7 +163,3 @@ def _holding(query: Query, items: Iterable[Item]) -> Iterator[Item]:
             if not holds(query.where, ItemFields(query.kind, item)):
                 continue
         yield item
-
-
-def _text_of(item: Mapping[str, Any] | None) -> str | None:
-    return None if item is None else to_text(item)

@@ -94,11 +94,7 @@ class SqliteRows:
                 connection.execute(f"UPDATE rows SET row = ? WHERE {_KEY}", (text, *key))
             else:
                 connection.execute(_REPLACE, (*key, text, *indexed))
-            self._database.report(
-                lambda: None if old is None else _to_text(old),
-                lambda: text,
-                partial(self._on_change, Change(old, stored)),
-            )
+            self._database.report(partial(_texts, old, new), partial(self._on_change, Change(old, stored)))
         return stored
 
     def add(self, new: Action) -> bool:
@@ -124,9 +120,7 @@ class SqliteRows:
                 row for (text,) in found.fetchall() if isinstance(row := read_what_can_be(text), Action)
             ]
             for row in expired:
-                self._database.report(
-                    partial(_to_text, row), lambda: None, partial(self._on_change, Change(row, None))
-                )
+                self._database.report(partial(_texts, row), partial(self._on_change, Change(row, None)))
         return expired
 
     def text(self, ref: ActionRef) -> str | None:
@@ -170,6 +164,10 @@ def _to_text(row: Action) -> str:
     if row.payload_offloaded and row.payload is not None:  # a file has room for it
         item["payload"] = {"S": row.payload}
     return to_text(item)
+
+
+def _texts(old: Action | None, new: Action | None = None) -> Sequence[str | None]:
+    return [None if row is None else _to_text(row) for row in (old, new)]
 
 
 def _indexed(row: Action) -> _Indexed:
