@@ -119,7 +119,7 @@ def _deployment(chosen: App, given: Mapping[str, Any], settings: Mapping[str, An
     from tests import emulated  # noqa: PLC0415 - moto takes a second to load
 
     quirks = emulated.SchedulerQuirks(doubles=settings.get("doubles", 0.0))
-    return emulated.LocalCloud(chosen, emulated.LocalOptions(timers=quirks, **given))
+    return emulated.EmulatedCloud(chosen, emulated.EmulatedOptions(timers=quirks, **given))
 
 
 def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:

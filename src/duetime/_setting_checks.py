@@ -102,8 +102,8 @@ def contradictions(settings: Settings) -> Iterator[str]:
         (
             has_wheel and settings.near_limit < _LEAST_WITH_WHEEL,
             (
-                "near_limit ({near_limit}) must be at least {least} with timers='wheel': it turns once a"
-                " minute, and looks a minute less than that ahead"
+                "near_limit ({near_limit}) must be at least {least} with timers='wheel', as files and the"
+                " local cloud have: it turns once a minute, and looks a minute less than that ahead"
             ),
         ),
         (

@@ -1,12 +1,12 @@
-"""The local cloud: a complete deployment in one process, on moto, for development, tests and measurements.
+"""A deployment in one process: the Lambda handlers on moto, behind event sources that behave as those of AWS.
 
-It needs the extra ``duetime[local]``. Read `cloud` first: it shows how the parts are connected.
+Read `cloud` first: it shows how the parts are connected.
 """
 
 from __future__ import annotations
 
-from tests.emulated.cloud import LocalCloud
-from tests.emulated.options import LocalOptions
+from tests.emulated.cloud import EmulatedCloud
+from tests.emulated.options import EmulatedOptions
 from tests.emulated.schedule_poller import SchedulerQuirks
 
-__all__ = ["LocalCloud", "LocalOptions", "SchedulerQuirks"]
+__all__ = ["EmulatedCloud", "EmulatedOptions", "SchedulerQuirks"]

@@ -1,4 +1,4 @@
-"""The local cloud: moto, the pollers that simulate AWS' event sources, the deployed handlers, and one port.
+"""The emulated deployment: moto, pollers that behave as AWS' event sources, the deployed handlers, and one port.
 
 ::
 
@@ -61,7 +61,7 @@ from tests.emulated.environment import Environment, for_another_process
 from tests.emulated.event_sources import EventSources
 from tests.emulated.functions import InvocationOutcome, LocalFunctions, functions_of
 from tests.emulated.notifications import choose_everything
-from tests.emulated.options import LocalOptions
+from tests.emulated.options import EmulatedOptions
 from tests.emulated.outbox_tap import tap
 from tests.emulated.stack import Stack
 
@@ -75,8 +75,8 @@ news = logging.getLogger("duetime.local.news")
 """Lines for the terminal, beside the runs."""
 
 
-class LocalCloud:
-    """Runs an app's handlers as a deployment would: ``with LocalCloud(app) as cloud: cloud.scheduler()…``.
+class EmulatedCloud:
+    """Runs an app's handlers as a deployment would: ``with EmulatedCloud(app) as cloud: cloud.scheduler()…``.
 
     A process runs one at a time; each starts empty. ``cloud.metrics`` holds what its functions measure.
     ``cloud.outbox`` holds the events, mails and topic messages that they send.
@@ -86,8 +86,8 @@ class LocalCloud:
         SettingsError: the settings contradict each other.
     """
 
-    def __init__(self, app: App, options: LocalOptions | None = None) -> None:
-        self.app, self.options = app, options or LocalOptions()
+    def __init__(self, app: App, options: EmulatedOptions | None = None) -> None:
+        self.app, self.options = app, options or EmulatedOptions()
         settings = self.options.settings
         self.settings = replace(settings, metric_types=settings.metric_types or "*")
         self._clock = SystemClock()

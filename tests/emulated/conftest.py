@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from duetime.settings import Settings
-from tests.emulated import LocalCloud, LocalOptions
+from tests.emulated import EmulatedCloud, EmulatedOptions
 from tests.emulated.addresses import queue_arn
 from tests.local.conftest import PATIENCE, Deadly, Note, Notes, eventually, notes, rest, settled, status_of
 from tests.quick_moto import quick_local_clouds
@@ -33,7 +33,7 @@ def quick_clouds():
 
 @pytest.fixture
 def cloud(notes):
-    with LocalCloud(notes.app, LocalOptions(settings=SHORT)) as cloud:
+    with EmulatedCloud(notes.app, EmulatedOptions(settings=SHORT)) as cloud:
         yield cloud
 
 

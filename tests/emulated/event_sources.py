@@ -27,7 +27,7 @@ from tests.emulated.event_bus import LocalEventBus
 from tests.emulated.fast_path.tables import FastTable
 from tests.emulated.functions import LocalFunctions
 from tests.emulated.invocation_poller import InvocationPoller
-from tests.emulated.options import LocalOptions
+from tests.emulated.options import EmulatedOptions
 from tests.emulated.poller import Poller
 from tests.emulated.queue_messages import LocalMessages, SqsMessages
 from tests.emulated.queue_poller import QueuePoller, QueueSource
@@ -115,7 +115,7 @@ class EventSources:
         names: ResourceNames,
         functions: LocalFunctions,
         lock: CallLock,
-        options: LocalOptions,
+        options: EmulatedOptions,
     ) -> None:
         self._functions = functions
         self._lock, self._options = lock, options

@@ -17,7 +17,7 @@ from tests.emulated.stream_poller import LONGEST_PAUSE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LocalOptions:
+class EmulatedOptions:
     """The options of a local cloud.
 
     Attributes:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from duetime.clock import SystemClock
-from tests.emulated import LocalCloud, LocalOptions
+from tests.emulated import EmulatedCloud, EmulatedOptions
 from tests.emulated.conftest import SHORT
 from tests.emulated.test_event_shapes import EVENTS, types
 from tests.local.recording_app import MINUTE, Document, Runs, app_of
@@ -13,7 +13,7 @@ from tests.local.recording_app import MINUTE, Document, Runs, app_of
 
 def test_a_deploy_with_the_due_order_applies_it_to_new_actions():
     runs = Runs()
-    with LocalCloud(app_of(runs), LocalOptions(settings=replace(SHORT, enabled=False))) as cloud:
+    with EmulatedCloud(app_of(runs), EmulatedOptions(settings=replace(SHORT, enabled=False))) as cloud:
         cloud.scheduler().schedule(Document(document=1), at=timedelta(hours=1))
         cloud.redeploy(due_order=True)
         cloud.redeploy()
@@ -26,7 +26,7 @@ def test_a_deploy_with_the_due_order_applies_it_to_new_actions():
 
 
 def test_a_jobs_schedule_equals_the_sample_and_its_wake_plans():
-    with LocalCloud(app_of(Runs()), LocalOptions(settings=SHORT)) as cloud:
+    with EmulatedCloud(app_of(Runs()), EmulatedOptions(settings=SHORT)) as cloud:
         group = cloud.settings.made.job_group
         schedule = cloud.client("scheduler").get_schedule(Name=MINUTE, GroupName=group)
         payloads = json.loads(schedule["Target"]["Input"])

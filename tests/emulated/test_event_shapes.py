@@ -4,7 +4,7 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
-from tests.emulated import LocalCloud, LocalOptions
+from tests.emulated import EmulatedCloud, EmulatedOptions
 from tests.emulated.conftest import SHORT, Note, settled
 
 EVENTS = Path(__file__).parents[2] / "events"
@@ -30,7 +30,7 @@ def test_pollers_send_the_events_that_aws_sends(notes):
 
         return handle
 
-    with LocalCloud(notes.app, LocalOptions(settings=SHORT, wrap_handler=recorded)) as cloud:
+    with EmulatedCloud(notes.app, EmulatedOptions(settings=SHORT, wrap_handler=recorded)) as cloud:
         settled(cloud, cloud.scheduler().schedule(Note(text="one"), at=timedelta(0), correlation_id="c"))
     assert types(sent["duetime-work-default"]["Records"][0]) == types(sample("work"))
     assert types(sent["duetime-arm"]["Records"][0]) == types(sample("arm"))

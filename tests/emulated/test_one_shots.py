@@ -10,7 +10,7 @@ from duetime.aws.items import to_item
 from duetime.clock import SystemClock
 from duetime.ids import new_action_id
 from duetime.model.action import Status
-from tests.emulated import LocalCloud, LocalOptions, SchedulerQuirks
+from tests.emulated import EmulatedCloud, EmulatedOptions, SchedulerQuirks
 from tests.emulated.call_lock import CallLock
 from tests.emulated.conftest import (
     SHORT,
@@ -27,7 +27,7 @@ from tests.emulated.event_sources import ExpiryPoller
 
 def held(notes):
     """A cloud that runs nothing until it is deployed with `enabled`: its messages wait."""
-    return LocalCloud(notes.app, LocalOptions(settings=replace(SHORT, enabled=False)))
+    return EmulatedCloud(notes.app, EmulatedOptions(settings=replace(SHORT, enabled=False)))
 
 
 def test_a_near_action_runs_when_it_is_due_and_not_before(cloud, notes):
@@ -107,8 +107,8 @@ def test_a_disabled_deployment_runs_nothing_and_runs_it_once_when_enabled(notes)
 
 
 def test_a_message_that_sqs_delivers_twice_runs_once(notes, caplog):
-    doubled = LocalOptions(settings=SHORT, timers=SchedulerQuirks(doubles=1.0), message_doubles=1.0)
-    with LocalCloud(notes.app, doubled) as cloud:
+    doubled = EmulatedOptions(settings=SHORT, timers=SchedulerQuirks(doubles=1.0), message_doubles=1.0)
+    with EmulatedCloud(notes.app, doubled) as cloud:
         near = cloud.scheduler().schedule(
             Note(text="near"), at=timedelta(seconds=0.5), precision="millisecond"
         )

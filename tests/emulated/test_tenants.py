@@ -9,7 +9,7 @@ import pytest
 
 from duetime.errors import QuotaExceeded
 from duetime.settings import Settings
-from tests.emulated import LocalCloud, LocalOptions
+from tests.emulated import EmulatedCloud, EmulatedOptions
 from tests.emulated.conftest import Note, settled
 
 
@@ -82,7 +82,7 @@ def test_the_trail_of_a_tenant_goes_on_after_its_erase(cloud, tmp_path):
 
 def test_a_scheduler_of_the_local_cloud_has_the_quotas_of_its_settings(notes):
     settings = Settings(tenants="acme globex", quotas={"acme": "pending=0"})
-    with LocalCloud(notes.app, LocalOptions(settings=settings)) as cloud:
+    with EmulatedCloud(notes.app, EmulatedOptions(settings=settings)) as cloud:
         assert cloud.scheduler(tenant_id="globex").schedule(Note(text="later"), at=timedelta(days=9))
         with pytest.raises(QuotaExceeded):
             cloud.scheduler(tenant_id="acme").schedule(Note(text="later"), at=timedelta(days=9))

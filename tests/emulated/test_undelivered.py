@@ -9,11 +9,11 @@ import pytest
 from duetime.aws.messages import to_json
 from duetime.model.undelivered import UndeliveredKind
 from duetime.wakeups.due_messages import message_of
-from tests.emulated import LocalCloud, LocalOptions
+from tests.emulated import EmulatedCloud, EmulatedOptions
 from tests.emulated.conftest import SHORT, Deadly, Note, eventually, give_up, settled
 from tests.emulated.test_one_shots import make_schedule
 
-HASTY = LocalOptions(
+HASTY = EmulatedOptions(
     settings=SHORT.with_made(queue_visibility=timedelta(seconds=1)),
     max_receives=2,
     retry_waits=(timedelta(seconds=0.1), timedelta(seconds=0.2)),
@@ -22,7 +22,7 @@ HASTY = LocalOptions(
 
 @pytest.fixture
 def cloud(notes):
-    with LocalCloud(notes.app, HASTY) as cloud:
+    with EmulatedCloud(notes.app, HASTY) as cloud:
         yield cloud
 
 
@@ -50,7 +50,7 @@ def test_a_malformed_message_becomes_undelivered_and_can_be_redriven(cloud, note
 
 def test_an_undelivered_message_names_its_action_and_its_redrive_runs_it(notes):
     patient = replace(HASTY.settings, grace=timedelta(minutes=9))
-    with LocalCloud(notes.app, replace(HASTY, settings=patient)) as cloud:
+    with EmulatedCloud(notes.app, replace(HASTY, settings=patient)) as cloud:
         notes.kills_left = 1
         action = cloud.scheduler().schedule(Deadly(text="killed"), at=timedelta(0))
         notes.wait_for("killed")
@@ -102,7 +102,7 @@ def test_a_redrive_arms_a_failed_stream_record(notes):
         wrap_handler=lambda name, handler: broken if name == "duetime-arm" else handler,
         longest_pause=timedelta(milliseconds=10),
     )
-    with LocalCloud(notes.app, options) as cloud:
+    with EmulatedCloud(notes.app, options) as cloud:
         action = cloud.scheduler().schedule(Note(text="unarmed"), at=timedelta(0))
         settled(cloud, action)
         assert len(notes.of("unarmed")) == 1
@@ -110,7 +110,7 @@ def test_a_redrive_arms_a_failed_stream_record(notes):
 
 
 def test_a_poison_message_becomes_undelivered_and_a_redrive_sends_it_again(notes):
-    with LocalCloud(notes.app, replace(HASTY, mail_to="ops@acme.example", max_receives=1)) as cloud:
+    with EmulatedCloud(notes.app, replace(HASTY, mail_to="ops@acme.example", max_receives=1)) as cloud:
         sqs, url = cloud.client("sqs"), cloud.settings.made.notification_queue
         sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "1"})
         sqs.send_message(QueueUrl=url, MessageBody="poison")

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from duetime import App, Payload, RetryPolicy, Run, daily, on_event
 from duetime.cdk import Duetime
 from duetime.cdk.grant import grant_manage_jobs
-from tests.emulated import LocalCloud, LocalOptions
+from tests.emulated import EmulatedCloud, EmulatedOptions
 from tests.emulated.conftest import SHORT, eventually
 from tests.hostile.bound_role import BoundRole, statements_of
 from tests.hostile.forgeries import forgeries
@@ -78,7 +78,7 @@ def forged():
 def cloud(shop, forged):
     del forged  # it comes first
     own = replace(SHORT, tenants="acme globex", due_order=True, quotas={"*": "requests=10000"})
-    with LocalCloud(shop.app, LocalOptions(settings=own)) as cloud:
+    with EmulatedCloud(shop.app, EmulatedOptions(settings=own)) as cloud:
         yield cloud
 
 

@@ -13,7 +13,7 @@ from duetime.cli import main
 from duetime.environment import CommandLine, ConsoleEnvironment
 from duetime.errors import SettingsError
 from duetime.settings import Made, Settings, check_variables
-from tests.emulated import LocalCloud
+from tests.emulated import EmulatedCloud
 from tests.infra.synthesis import PLAIN, stack
 
 PROBLEM = "DUETIME_ACTIONS_TABEL is not a variable of duetime; did you mean DUETIME_ACTIONS_TABLE?"
@@ -29,7 +29,7 @@ def misspelt(monkeypatch):
     "start",
     [
         Settings.from_env,
-        lambda: LocalCloud(App()).start(),
+        lambda: EmulatedCloud(App()).start(),
         lambda: App().embedded().__enter__(),
         lambda: from_context(cdk.App().node),
     ],

@@ -8,7 +8,7 @@ import pytest
 
 from duetime.cli import main
 from duetime.settings import Settings
-from tests.emulated import LocalCloud, LocalOptions
+from tests.emulated import EmulatedCloud, EmulatedOptions
 from tests.verify.conftest import app
 
 SHORT = Settings(
@@ -44,7 +44,7 @@ def test_without_a_scheduler_the_message_names_what_to_start(capsys):
 
 @pytest.mark.long
 def test_a_local_cloud_passes_as_text_and_as_json_and_a_broken_one_fails(capsys):
-    with LocalCloud(app(), LocalOptions(settings=SHORT)) as cloud:
+    with EmulatedCloud(app(), EmulatedOptions(settings=SHORT)) as cloud:
         status, printed, _ = words_of(capsys, "--url", cloud.url)
         assert status == 0, printed
         assert "at second boundaries (default)            ok" in printed
