@@ -1,4 +1,4 @@
-"""The emulated deployment: moto, pollers that behave as AWS' event sources, the deployed handlers, and one port.
+"""The emulated deployment: moto, pollers that behave as AWS' event sources, the handlers, and one port.
 
 ::
 

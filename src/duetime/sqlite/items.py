@@ -117,9 +117,9 @@ class SqliteItems(StepItems):
         if isinstance(write, Write):
             images = {} if old is None else {"OldImage": old.item}
             images |= {} if new is None else {"NewImage": stored(write.kind, new)}
-            kept = [images.get(name) for name in ("OldImage", "NewImage")]
+            parts = [images.get(name) for name in ("OldImage", "NewImage")]
             self.database.report(
-                lambda: [None if item is None else to_text(item) for item in kept],
+                lambda: [None if item is None else to_text(item) for item in parts],
                 partial(self._on_write, images),
             )
 
