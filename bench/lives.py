@@ -82,7 +82,7 @@ def _larger(stand: Stand, name: str, size: int) -> list[Result]:
 
     def in_row() -> Action:
         pending, _ = stand.scheduler.transact_items(payload, at=_NOW)
-        row = replace(pending, payload_offloaded=False)
+        row = replace(pending, payload_size=0)
         stand.store.put(row)
         return row
 

@@ -25,7 +25,7 @@ from duetime.model.rate_limit import RateLimit, bucket_of
 from duetime.ports.rate_limits import SetLimits
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, TurnedClock
-from duetime.testing.rate_windows import first_excess
+from duetime.testing.invariants import first_excess
 from duetime.worker.rate_turn import RateTurn, StartsAt
 
 RATE, MINUTE, SECOND = 1_000, timedelta(minutes=1), timedelta(seconds=1)

@@ -17,7 +17,7 @@ from pathlib import Path
 import grimp
 
 from duetime.cdk import Deployment, Handlers
-from duetime.cdk.setting_groups import groups
+from duetime.cdk.settings_doc import groups
 from duetime.cli.main import parser
 from tests.cli.command_tree import commands_of
 from tests.infra.synthesis import Synthesised, stack

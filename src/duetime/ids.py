@@ -54,9 +54,7 @@ PLANNER = "duetime"
 """The actor that plans and skips occurrences, if no person does."""
 
 JOB_NAME_LIMIT = 64
-TENANT_LIMIT, ACTOR_LIMIT, CORRELATION_LIMIT, IDEMPOTENCY_KEY_LIMIT = 64, 128, 256, 128
-CONCURRENCY_KEY_LIMIT = 128
-DEBOUNCE_KEY_LIMIT = 128
+TENANT_LIMIT, KEY_LIMIT, CORRELATION_LIMIT = 64, 128, 256
 """Characters; short names keep a row within one write unit."""
 
 _ACTION_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
@@ -277,34 +275,23 @@ def tenant(value: object) -> TenantId:
     return checked
 
 
-def actor(value: object) -> str:
-    """Check an actor: 1 to 128 printable characters without ``#``."""
-    return _key_part("actor", value, ACTOR_LIMIT, spaces=True)
+def key(field: str, value: object) -> str:
+    """Check an actor, a key or a correlation id: 1 to 128 printable characters without ``#``, or to 256.
+
+    Args:
+        field: its name for the error, such as ``debounce_key``.
+        value: the text.
+
+    Raises:
+        InvalidArgument: it is no such text.
+    """
+    limit = CORRELATION_LIMIT if field == "correlation_id" else KEY_LIMIT
+    return _key_part(field, value, limit, spaces=True)
 
 
-def correlation_id(value: object) -> str:
-    """Check a correlation id: 1 to 256 printable characters without ``#``."""
-    return _key_part("correlation_id", value, CORRELATION_LIMIT, spaces=True)
-
-
-def idempotency_key(value: object) -> str:
-    """Check an idempotency key: 1 to 128 printable characters without ``#``."""
-    return _key_part("idempotency_key", value, IDEMPOTENCY_KEY_LIMIT, spaces=True)
-
-
-def debounce_key(value: object) -> str:
-    """Check a debounce key: 1 to 128 printable characters without ``#``."""
-    return _key_part("debounce_key", value, DEBOUNCE_KEY_LIMIT, spaces=True)
-
-
-def concurrency_key(value: object) -> str:
-    """Check a concurrency key: 1 to 128 printable characters without ``#``."""
-    return _key_part("concurrency_key", value, CONCURRENCY_KEY_LIMIT, spaces=True)
-
-
-def rate_key(value: object) -> str:
-    """Check a rate limit's key: 1 to 128 printable characters without ``#``."""
-    return _key_part("rate_key", value, CONCURRENCY_KEY_LIMIT, spaces=True)
+def optional_key(field: str, value: object) -> str | None:
+    """Check a key as `key` does, if there is one."""
+    return None if value is None else key(field, value)
 
 
 def batch_name(value: object) -> str:

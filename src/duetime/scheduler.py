@@ -80,7 +80,7 @@ class Scheduler:
         context = TenantContext(
             store=store,
             tenant_id=ids.tenant(tenant_id),
-            actor=ids.actor(actor),
+            actor=ids.key("actor", actor),
             clock=clock,
             settings=settings,
             sees_system=sees_system,
@@ -264,7 +264,7 @@ class Scheduler:
         return ScheduleResult(first, is_new=first.id == action.id)
 
     def _place(self, order: Order, action: Action, terms: KeyTerms | None) -> Action:
-        if action.debounce_key is not None:
+        if action.debounced is not None:
             return self._place_debounced(order, action)
         counted = self._take([(action, terms)])
         first = self._put(order, action, terms)
@@ -313,17 +313,17 @@ class Scheduler:
             listed = list(orders)
             pairs = [self._new(order) for order in listed]
             span.set({spans.COUNT: len(pairs)})
-            counted = self._take([pair for pair in pairs if pair[0].debounce_key is None])
+            counted = self._take([pair for pair in pairs if pair[0].debounced is None])
             actions = [
                 self._place_debounced(order, action)
-                if action.debounce_key is not None
+                if action.debounced is not None
                 else action
                 if terms is None
                 else self._put(order, action, terms)
                 for order, (action, terms) in zip(listed, pairs, strict=True)
             ]
             self._give_back(counted, actions)
-            unkeyed = [action for action, terms in pairs if terms is None and action.debounce_key is None]
+            unkeyed = [action for action, terms in pairs if terms is None and action.debounced is None]
             self._context.store.put_many(unkeyed)
             new = {action.id for action, _ in pairs}
             self._follow(action for action in actions if action.id in new)

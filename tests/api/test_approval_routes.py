@@ -25,7 +25,7 @@ def await_approval(worker, store, clock):
     def await_approval(action, **approval):
         clock.wait_until(datetime.fromisoformat(action["due_at"]))
         claimed = worker.claim(action["id"])
-        terms = HandedOver(HOUR, None, Approval(QUESTION, **approval)).terms(clock.now(), claimed.nonce)
+        terms = HandedOver(HOUR, None, Approval(QUESTION, **approval)).by(claimed, clock.now())
         store.hand_over(claimed, terms)
         return action["id"]
 
@@ -222,7 +222,7 @@ def test_what_a_further_call_with_its_debounce_key_changed_can_only_be_rejected(
     body = {"type": "remark", "payload": {}, "in": 3600, "debounce_key": "refund"}
     first = call.schedule(claims=BOB, body=body)
     changed = sdk.schedule(Remark(), at=clock.now() + HOUR, debounce_key="refund")
-    assert (changed.id, changed.coalesced) == (first["id"], 1)
+    assert (changed.id, changed.debounced.calls) == (first["id"], 1)
     action = await_approval({"id": changed.id, "due_at": changed.due_at.isoformat()}, by_another=True)
     assert decide(action, "approve").code == "approver-not-allowed"
 
@@ -240,7 +240,8 @@ def test_an_approval_that_is_requested_again_meanwhile_is_checked_again(call, de
     read = Scheduler.get
 
     def before(self, action_id):
-        return replace(read(self, action_id), decision_terms=None)
+        row = read(self, action_id)
+        return replace(row, hand_over=replace(row.hand_over, decision_terms=None))
 
     with mock.patch.object(Scheduler, "get", before):
         assert decide(action, "approve").code == "approver-not-allowed"

@@ -24,7 +24,7 @@ def handed_over(call, worker, store, clock):
     action = call.schedule(claims=OPERATOR)
     clock.wait_until(datetime.fromisoformat(action["due_at"]))
     claimed = worker.claim(action["id"])
-    store.hand_over(claimed, HandedOver(HOUR, 5 * MINUTE).terms(clock.now(), claimed.nonce))
+    store.hand_over(claimed, HandedOver(HOUR, 5 * MINUTE).by(claimed, clock.now()))
     return action["id"], token_of(claimed)
 
 
@@ -223,7 +223,7 @@ def handed_over_later(handed_over, store, worker, clock):
     def later():
         clock.wait_until(clock.now() + HOUR)
         claimed = worker.claim(handed_over[0], nonce="m")
-        store.hand_over(claimed, HandedOver(HOUR).terms(clock.now(), claimed.nonce))
+        store.hand_over(claimed, HandedOver(HOUR).by(claimed, clock.now()))
 
     return later
 

@@ -9,6 +9,7 @@ from duetime.ids import SYSTEM_TENANT
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryRoutes
 from duetime.model.action import Ending, Status
+from duetime.model.row_parts import RunPlan
 from duetime.ports.jobs import JobPorts
 from duetime_contract.job_specimens import recorded
 from tests.api.conftest import ADA, OPERATOR
@@ -276,7 +277,7 @@ class TestRuns:
             assert call("query", query=query).json["includes_runs"] is expected, query
 
     def test_a_redrive_without_runs_leaves_the_failed_runs_of_jobs(self, call, store, fail, clock):
-        run = replace(recorded(store, status=Status.FAILED), planned_at=clock.now())
+        run = replace(recorded(store, status=Status.FAILED), planned=RunPlan(clock.now()))
         failed = fail()
         store.record(run)
         body = {"status": "failed", "dry_run": True}

@@ -127,7 +127,7 @@ MADE = {"handovers": handed_over}
 def hand_over(api, clock, action_id, handed_over):
     """Claim an action, and hand it over."""
     claimed = Worker(api.store, clock).claim(action_id)
-    assert api.store.hand_over(claimed, handed_over.terms(clock.now(), claimed.nonce))
+    assert api.store.hand_over(claimed, handed_over.by(claimed, clock.now()))
     return claimed
 
 

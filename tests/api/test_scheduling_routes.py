@@ -39,8 +39,8 @@ def test_scheduling_returns_the_full_action_and_its_location(call):
     assert action["attempts"] == []
     assert action["trigger"] == "scheduled"
     assert {action[name] for name in ("job", "cadence", "skip_reason", "note")} == {None}
-    keys = ("idempotency_key", "concurrency_key", "concurrency_limit")
-    assert {action[name] for name in keys} == {None}
+    assert {action[name] for name in ("idempotency_key", "concurrency_key")} == {None}
+    assert action["concurrency_limit"] == 1
 
 
 def test_an_action_can_be_due_in_some_seconds(call):

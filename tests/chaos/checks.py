@@ -11,7 +11,7 @@ from duetime.aws.items import change_of
 from duetime.errors import UnreadableRow
 from duetime.model.action import TRANSITIONS, Action, SkipReason, Status
 from duetime.model.change import Change
-from duetime.testing.rate_windows import first_excess
+from duetime.testing.invariants import first_excess
 from tests.chaos.history import Ref, by_row
 from tests.chaos.linearizability import Operation, order_of
 from tests.chaos.outcome import Outcome, is_done
@@ -88,7 +88,7 @@ def overlaps(changes: Sequence[Change]) -> Iterator[str]:
         if old is not None and len(new.attempts) > len(old.attempts):
             at = new.attempts[-1].started_at
             others = [run for run in running[group].values() if run.id != new.id and _lives(run, at)]
-            if len(others) >= new.concurrency_limit:
+            if len(others) >= new.slot_limit:
                 yield f"{new.id} of {group} began at {at:%X.%f} while {[run.id for run in others]} ran"
         running[group].pop(new.id, None)
         if new.status is Status.PROCESSING and not _is_fenced_off(old, new):
@@ -98,7 +98,7 @@ def overlaps(changes: Sequence[Change]) -> Iterator[str]:
 def _group_of(row: Action) -> tuple[str, str] | None:
     if row.job in ONE_AT_A_TIME:
         return row.tenant_id, str(row.job)
-    return None if row.concurrency_key is None else (row.tenant_id, row.concurrency_key)
+    return None if row.concurrency is None else (row.tenant_id, row.slot_key)
 
 
 def _lives(run: Action, at: datetime) -> bool:
@@ -169,9 +169,9 @@ def nominal_times(outcome: Outcome) -> Iterator[str]:
 
 def _wrong_skip(row: Action, grace: timedelta) -> str | None:
     """An occurrence is skipped beside another run of its job, or if it is late by more than the grace."""
-    if row.status is not Status.SKIPPED or row.changed_at is None:
+    if row.status is not Status.SKIPPED or row.changed is None:
         return None
-    is_late = row.skip_reason is SkipReason.MISSED and row.changed_at - row.nominal_at >= grace
+    is_late = row.skip_reason is SkipReason.MISSED and row.changed.at - row.nominal_at >= grace
     is_beside = row.skip_reason is SkipReason.OVERLAP and row.job in ONE_AT_A_TIME
     return None if is_late or is_beside else f"{row.id}: skipped as {row.skip_reason}"
 

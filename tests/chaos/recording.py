@@ -34,7 +34,7 @@ def row_of(action: Action | None) -> dict[str, Any] | None:
         "generation": action.generation,
         "due_at": instant.text(action.due_at),
         "lease_until": _text(action.lease_until),
-        "cancel": action.cancel_requested_at is not None,
+        "cancel": action.cancel_request is not None,
     }
 
 

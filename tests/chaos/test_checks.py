@@ -11,6 +11,7 @@ from duetime.model.action import Action, Ending, SkipReason, Status
 from duetime.model.change import Change
 from duetime.model.job import JobSpan, SpanKind
 from duetime.model.lease import ClaimTerms, Settlement
+from duetime.model.row_parts import Act, Concurrency
 from duetime.settings import Settings
 from tests.chaos.checks import (
     commits,
@@ -34,7 +35,7 @@ ROW = Action(
     created_by="checkout",
     payload="{}",
 )
-KEYED = replace(ROW, concurrency_key="customer", concurrency_limit=1)
+KEYED = replace(ROW, concurrency=Concurrency("customer"))
 
 
 def claimed(row, seconds, lease=5):
@@ -182,7 +183,7 @@ def test_an_occurrence_is_skipped_only_beside_another_run_or_late():
         ("chaos-free", 900, SkipReason.MISSED, False),
     ):
         at = rows[job].nominal_at + seconds * SECOND
-        skipped = replace(rows[job], status=Status.SKIPPED, skip_reason=reason, changed_at=at)
+        skipped = replace(rows[job], status=Status.SKIPPED, skip_reason=reason, changed=Act(at, "ops"))
         others = [row for row in occurrences() if row.id != skipped.id]
         assert bool(list(nominal_times(outcome([*others, skipped])))) is is_broken
 

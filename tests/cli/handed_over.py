@@ -37,5 +37,5 @@ def hand_over_one(store, handed_over, *, type_name):
     )
     (row,) = [row for row in store.rows() if row.id == action_id]
     claimed = store.claim(row, terms).action
-    store.hand_over(claimed, handed_over.terms(now, "nonce"))
+    store.hand_over(claimed, handed_over.by(claimed, now))
     return claimed

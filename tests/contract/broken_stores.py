@@ -49,7 +49,12 @@ class Fickle(MemoryStore):
     def ask_to_cancel(self, row, *, by, at):
         outcome = super().ask_to_cancel(row, by=by, at=at)
         if isinstance(outcome, Applied):
-            return Applied(self.write(outcome.action, replace(outcome.action, cancel_requested_by=by)))
+            return Applied(
+                self.write(
+                    outcome.action,
+                    replace(outcome.action, cancel_request=replace(outcome.action.cancel_request, by=by)),
+                )
+            )
         return outcome
 
 
@@ -133,7 +138,7 @@ class Keyless(MemoryStore):
 
 class Boundless(MemoryStore):
     def take_slot(self, row, slots, at):
-        return super().take_slot(replace(row, concurrency_limit=99), slots, at)
+        return super().take_slot(replace(row, concurrency=replace(row.concurrency, limit=99)), slots, at)
 
 
 class Slotless(MemoryStore):

@@ -12,7 +12,7 @@ from duetime import instant
 from duetime.aws import conditions, damaged_leases
 from duetime.aws.conditions import swap
 from duetime.aws.faults import ConditionFailed, TransactionFailed
-from duetime.aws.items import checkpoint_entry, to_epoch, to_item, to_payload_item
+from duetime.aws.items import FORMS, to_item, to_payload_item
 from duetime.aws.job_items import holder, job_key
 from duetime.aws.keyed_items import DynamoItems
 from duetime.aws.keyed_items import stored as stored_item
@@ -29,7 +29,7 @@ from duetime.model.action import SkipReason, Status
 from duetime.model.batch import ActionBatch
 from duetime.model.checkpoint import Checkpoint
 from duetime.model.debounce import coalesced
-from duetime.model.hand_over import HandOverTerms, Progress
+from duetime.model.row_parts import Concurrency, HandOver, Progress
 from duetime.model.slots import MOST_WAITING, KeySlots, SlotMove
 from duetime.model.swap import PENDING_AS_READ as PENDING_GUARD
 from duetime.model.swap import redrivable
@@ -37,7 +37,7 @@ from duetime.ports import job_state
 from duetime.ports.actions import DamagedRow
 from duetime.ports.job_state import STATE
 from duetime.ports.jobs import LockRequirement
-from duetime.ports.keyed_items import Key, Write
+from duetime.ports.keyed_items import EPOCH, Key, Write
 from duetime.ports.row_writes import RowIsOver, RowStillDead
 from duetime.ports.slots import SLOTS, key_of
 from duetime.ports.slots import moved as moved_slots
@@ -99,9 +99,7 @@ FAILED = replace(PENDING, status=Status.FAILED, attempt=1, kept_until=EXPIRY)
 DISMISSED = replace(FAILED, dismissed_reason="known")
 KEYED = {"concurrency_key": {"S": "invoice-17"}}
 CANCEL_REQUESTED = {"cancel_requested_at": at(NOON)}
-TERMS = HandOverTerms(
-    at=NOON, times_out_at=NOON + HOUR, waits_until=NOON + 2 * MINUTE, beat_seconds=60, key="key"
-)
+TERMS = HandOver(fence=RUN.fence, at=NOON, times_out_at=NOON + HOUR, key="key", beat_seconds=120)
 HANDED_OVER = transition.handed_over(RUN, TERMS)
 ENDS_AT = NOON + MINUTE
 COMPLETION = {"completion": "first", "finished_at": ENDS_AT}
@@ -109,7 +107,7 @@ HALF = Progress(0.5, "1 of 2")
 
 
 def stored(fence, number):
-    return {"checkpoint": checkpoint_entry(Checkpoint("1", fence, number))}
+    return {"checkpoint": {"M": FORMS["Checkpoint"].store(Checkpoint("1", fence, number))}}
 
 
 STORED = replace(RUN, checkpoint=Checkpoint("1", 8, 3))
@@ -425,7 +423,7 @@ OF_JOBS = {
 
 
 ONE, TWO, NEXT, LATER, LAST = (
-    replace(fresh(STORE), concurrency_key="till", concurrency_limit=2, fence=fence) for fence in range(3, 8)
+    replace(fresh(STORE), concurrency=Concurrency("till", 2), fence=fence) for fence in range(3, 8)
 )
 TOKEN = 3
 
@@ -713,7 +711,7 @@ def test_a_payloads_time_to_live_never_moves_back_and_creates_no_payload(table, 
         table.client.put_item(TableName=table.name, Item=to_payload_item(PENDING, NOON + stored))
     payloads._extend(PENDING, NOON + 2 * HOUR)
     found = table.client.get_item(TableName=table.name, Key=payload_key(PENDING.ref)).get("Item")
-    assert (found and found["ttl"]["N"]) == (left and to_epoch(NOON + left))
+    assert (found and found["ttl"]["N"]) == (left and EPOCH.store(NOON + left))
 
 
 def test_the_payload_of_a_completion_that_is_not_added_is_removed(table):
@@ -731,7 +729,7 @@ def test_the_payload_of_a_completion_that_is_not_added_is_removed(table):
         for action_id in (new_action_id(NOON), new_action_id(NOON))
     )
     for batch in (first, second, first):  # the last one as the client repeats it
-        completion = replace(PENDING, id=batch.on_complete, payload='"x"', payload_offloaded=True)
+        completion = replace(PENDING, id=batch.on_complete, payload='"x"', payload_size=3)
         assert store.open_batch(batch, completion) == first
         stored = table.client.get_item(TableName=table.name, Key=payload_key(completion.ref)).get("Item")
         assert (stored is not None) is (batch is first)

@@ -211,7 +211,7 @@ def test_an_action_costs_its_estimate_for_each_size_of_payload(local_table, stor
         store.put(action)
         store.settle(claim(store, action), end(Status.EXECUTED))
     removal = quantities.life_writes(size) - bill.write_units
-    apart = quantities.kilobytes(size + units.OFFLOADED_BYTES) if action.payload_offloaded else 0
+    apart = quantities.kilobytes(size + units.OFFLOADED_BYTES) if action.payload_size else 0
     assert removal == apart, "what a payload set apart costs when it goes with its row"
 
 

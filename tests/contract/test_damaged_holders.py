@@ -140,10 +140,10 @@ def test_a_slot_of_a_damaged_row_is_free_after_its_lease(holders):
         return stored_row(store, dead.ref)
 
     for name, dead in holders.damaged(hold):
-        following = keyed(store, key=dead.concurrency_key)
+        following = keyed(store, key=dead.slot_key)
         for at, begins in claims_of(name):
             assert isinstance(claim.with_slot(following, terms(at)), ClaimWon) is begins, name
-        assert store.key_slots(ACME, dead.concurrency_key).holders.keys() == {following.id}
+        assert store.key_slots(ACME, dead.slot_key).holders.keys() == {following.id}
         assert holders.settles_nothing(dead), name
 
 

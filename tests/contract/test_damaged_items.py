@@ -16,6 +16,7 @@ from duetime.errors import UnreadableRow
 from duetime.ids import SYSTEM_TENANT, job_name, new_action_id
 from duetime.model.action import Action, Status
 from duetime.model.job import JobRef
+from duetime.model.row_parts import Concurrency
 from duetime.model.run_stats import RunStats
 from duetime.ports.job_state import STATE
 from duetime.wakeups.due_messages import message_of
@@ -27,7 +28,7 @@ from tests.hostile.attributes import FILLED
 from tests.stored_jobs import to_definition, to_state
 
 HEALTHY = JobRef(SYSTEM_TENANT, job_name("healthy-nightly"))
-KEYED = {"concurrency_key": "customer:42", "concurrency_limit": 9_999}
+KEYED = {"concurrency": Concurrency("customer:42", 9_999)}
 INDEXED = {"maintenance_shard", "maintain_at"}
 AWS = {
     "AWS_ACCESS_KEY_ID": "test",
@@ -64,13 +65,11 @@ def pending(deployment, text, **fields) -> Action:
         due_at=now - damage.LATE,
         due_shard="0",
         status=Status.PENDING,
-        concurrency_key=None,
-        concurrency_limit=1,
+        concurrency=None,
         lease_until=None,
         nonce=None,
         kept_until=None,
-        cancel_requested_at=None,
-        cancel_requested_by=None,
+        cancel_request=None,
         retry="[1,[60],0.1,null]",
         idempotency_key=None,
         depth=1,

@@ -22,6 +22,7 @@ from duetime.model.idempotency import KeyTerms
 from duetime.model.job import JobSpan, SpanKind
 from duetime.model.notification import Channel, DigestWindow, NotificationKind
 from duetime.model.preferences import Preferences
+from duetime.model.row_parts import Debounced
 from duetime.ports.access import AuditTrail, Grants
 from duetime.ports.deliveries import Deliveries, Windows
 from duetime.ports.notifications import Inbox, PreferencesStore
@@ -108,7 +109,7 @@ class Kind:
 WINDOW = DigestWindow(ACME, NotificationKind.RECURRING_FAILING, NOON, NOON + HOUR)
 ONCE = KeyTerms(now=NOON, until=EXPIRY)
 KEYED = replace(fresh(MemoryStore()), idempotency_key="key-1")
-DEBOUNCED = replace(fresh(MemoryStore()), debounce_key="reindex:42")
+DEBOUNCED = replace(fresh(MemoryStore()), debounced=Debounced("reindex:42"))
 FAILED_ONCE = FailureCount(tenant_id=ACME, type="errand", failed_at=(NOON,), at=NOON, revision=1, nonce="n")
 SPAN = JobSpan(kind=SpanKind.PAUSED, start=NOON, end=EXPIRY, by="ann", reason="audit")
 CHOSEN = Preferences(

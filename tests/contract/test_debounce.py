@@ -79,7 +79,7 @@ def test_a_further_call_whose_response_was_lost_is_applied_once(table, steady, p
     outcome = further_call(caller, call(steady, payload=payload))
     assert isinstance(outcome, Applied)
     row = stored_row(steady, action.ref)
-    assert row.coalesced == (2 if then == "another call" else 1)
+    assert row.debounced.calls == (2 if then == "another call" else 1)
     assert row.payload == (LARGER if then == "another call" else payload)
 
 

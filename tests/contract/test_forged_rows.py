@@ -55,11 +55,13 @@ def test_a_row_that_names_another_tenant_is_unreadable(table, name):
 
 
 def test_a_run_names_the_systems_job_only_if_an_event_started_it(table):
-    run = replace(event_run(table.store(), "event-1"), job_tenant="system")
+    run = event_run(table.store(), "event-1", job_tenant="system")
     assert from_item(to_item(run)) == run
     for owner, tenant_id in (("globex", ACME), ("system", "system")):
         with pytest.raises(UnreadableRow, match="job_tenant"):
-            from_item(to_item(replace(run, tenant_id=tenant_id, job_tenant=owner)))
+            from_item(
+                to_item(replace(run, tenant_id=tenant_id, planned=replace(run.planned, job_tenant=owner)))
+            )
 
 
 def test_a_row_in_the_partition_of_another_row_is_unreadable(table):

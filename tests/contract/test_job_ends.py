@@ -37,7 +37,7 @@ def job(jobs):
 def run(table, jobs, job):
     """A run with a large payload."""
     store = table.store()
-    row = planned(store, payload=LARGE, payload_offloaded=True)
+    row = planned(store, payload=LARGE, payload_size=len(LARGE))
     assert jobs.claim(taking(row, job))
     return stored_row(store, row.ref)
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime.aws.keyed_items import DynamoItems
-from duetime.model.packed_marks import pack, unpack
-from duetime.ports.wakeups import Bookmarks
+from duetime.ports.wakeups import Bookmarks, pack, unpack
 from duetime.testing import TurnedClock
 from duetime.wakeups.assembly import Steps
 from duetime.wakeups.sweep import BOOKMARK, FENCED

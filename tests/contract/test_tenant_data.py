@@ -350,7 +350,7 @@ def test_a_running_action_is_left_and_erased_when_it_has_ended(tenants):
     assert not report.is_complete
     assert any("1 running action:" in line for line in report.left)
     row = store.get(action.ref)
-    assert (row.status, row.cancel_requested_by) == (Status.PROCESSING, "role/Admin/ada")
+    assert (row.status, row.cancel_request.by) == (Status.PROCESSING, "role/Admin/ada")
     tenants.clock.wait_until(tenants.clock.now() + HOUR)  # its worker has died
     assert tenants.erase()().is_complete
     assert not tenants.kinds_of(ACME)

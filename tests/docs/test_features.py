@@ -9,7 +9,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 
 from duetime.cadence.modifiers import CadenceOptions
-from duetime.cdk.setting_groups import groups
+from duetime.cdk.settings_doc import groups
 from duetime.cli.main import parser
 from duetime.declare.job_options import JobOptions
 from duetime.jobs.jobs import Jobs

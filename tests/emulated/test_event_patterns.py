@@ -27,7 +27,7 @@ def reaches_arm(record):
         (row("INSERT", "no status"), True),
         (row("INSERT", status={"B": "cGVuZGluZw=="}, due_at={"S": "2026-01-01T00:00:00.000000Z"}), True),
         (row("REMOVE", "executed"), False),
-        (row("REMOVE", "executed", payload_offloaded={"BOOL": True}), True),
+        (row("REMOVE", "executed", payload_size={"N": "5000"}), True),
         (row("REMOVE", "executed", idempotency_key={"S": "order-17"}), True),
         (row("MODIFY", "executed", idempotency_key={"S": "order-17"}), False),
         (row("REMOVE", action_id={"S": "the item of a key"}), False),

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from duetime import ids
+from duetime import ids, instant
 from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.jobs.claim_policy import Bounds, ClaimContext, Proceed, decide
 from duetime.model.action import Action, Status
 from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Overlap, Pause
+from duetime.model.row_parts import RunPlan
 from duetime.ports.jobs import LockRequirement
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -50,8 +51,9 @@ def row(at=NOON, *, version=3, kind="occurrence", **more):
         "due_shard": "0",
         "created_by": "duetime",
         "payload": None,
-        "cadence": {"occurrence": HOURLY, "manual": None, "event": EVENT}[kind],
     }
+    cadence = {"occurrence": HOURLY, "manual": None, "event": EVENT}[kind]
+    facts["planned"] = RunPlan(instant.EARLIEST, cadence, more.pop("catches_up", False))
     return Action(**facts | more)
 
 

@@ -8,6 +8,7 @@ from duetime.jobs import explain, timeline
 from duetime.jobs.occurrence_status import JobHistory
 from duetime.model.action import Action, Status
 from duetime.model.job import Definition, Job, JobRef, Origin, Version
+from duetime.model.row_parts import RunPlan
 
 NOON = datetime(2026, 3, 27, 12, tzinfo=UTC)
 NAME = JobName("billing-nightly")
@@ -71,6 +72,9 @@ def row(at, status=Status.EXECUTED, *, number=1, **more):
         "payload": None,
         "status": status,
     }
+    of_plan = {name: more.pop(name) for name in ("cadence", "catches_up") if name in more}
+    if of_plan:
+        facts["planned"] = RunPlan(ids.nominal_at(facts["id"]), **of_plan)
     return Action(**facts | more)
 
 

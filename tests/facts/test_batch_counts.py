@@ -25,6 +25,7 @@ from duetime.model.batch import (
     missing_member,
     running_again,
 )
+from duetime.model.row_parts import Act
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TICK, HOUR = timedelta(microseconds=1), timedelta(hours=1)
@@ -87,13 +88,12 @@ def test_a_missing_member_is_a_skipped_row_in_its_place():
         status=Status.SKIPPED,
         skip_reason=SkipReason.REQUESTED,
         note="it was never scheduled, or its row was removed before it was counted",
-        changed_at=NOON,
-        changed_by="bea",
+        changed=Act(NOON, "bea"),
         kept_until=NOON + HOUR,
         batch="import",
     )
     of_open = missing_member(OPEN, 3, due_shard="1", at=NOON, kept_until=NOON)
-    assert (of_open.created_by, of_open.changed_by) == ("ada", "ada")
+    assert (of_open.created_by, of_open.changed.by) == ("ada", "ada")
 
 
 def test_few_members_that_may_not_be_final_are_known_by_number():

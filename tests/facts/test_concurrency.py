@@ -10,7 +10,8 @@ from duetime.aws.messages import from_json, to_json
 from duetime.errors import InvalidArgument, UnreadableMessage
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
-from duetime.model.new_action import MOST_SLOTS, checked_concurrency_key
+from duetime.model.new_action import MOST_SLOTS, concurrency_of
+from duetime.model.row_parts import Concurrency
 from duetime.model.slots import MOST_WAITING
 from duetime.ports.wakeups import LONGEST_DELAY
 from duetime.settings import Settings
@@ -40,23 +41,23 @@ from tests.slots import claim_of
 @pytest.mark.parametrize("key", ["k", "customer:42", "é", "a b", "x" * 128])
 @pytest.mark.parametrize("limit", [1, 2, MOST_SLOTS])
 def test_a_key_with_a_limit_is_valid(key, limit):
-    assert checked_concurrency_key(key, limit) == key
+    assert concurrency_of(key, limit) == Concurrency(key, limit)
 
 
 def test_action_without_key_has_no_limit():
-    assert checked_concurrency_key(None, 1) is None
+    assert concurrency_of(None, 1) is None
 
 
 @pytest.mark.parametrize("limit", [0, -1, 101, True, False, "2", 1.5, None, 10**9])
 @pytest.mark.parametrize("key", ["customer:42", None])
 def test_invalid_limit_is_rejected_with_allowed_range(key, limit):
     with pytest.raises(InvalidArgument, match=r"concurrency_limit .* must be a whole number from 1 to 100"):
-        checked_concurrency_key(key, limit)
+        concurrency_of(key, limit)
 
 
 def test_limit_without_key_is_rejected():
     with pytest.raises(InvalidArgument, match="limits no key; pass concurrency_key as well"):
-        checked_concurrency_key(None, 2)
+        concurrency_of(None, 2)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_limit_without_key_is_rejected():
 )
 def test_invalid_key_is_rejected_with_reason(key, problem):
     with pytest.raises(InvalidArgument, match=f"concurrency_key .*{problem}"):
-        checked_concurrency_key(key, 1)
+        concurrency_of(key, 1)
 
 
 @pytest.fixture
@@ -125,7 +126,9 @@ def test_waiting_runs_of_one_key_check_at_different_times_that_a_delay_permits(s
 
 def test_wait_of_overdue_action_counts_from_schedule_call(store):
     holding(store)
-    late = replace(fresh(store, due_at=NOON - 5 * HOUR, created_at=NOON - SECOND), concurrency_key=KEY)
+    late = replace(
+        fresh(store, due_at=NOON - 5 * HOUR, created_at=NOON - SECOND), concurrency=Concurrency(KEY)
+    )
     store.put(late)
     assert look(store, late, timedelta(0)) == Waiting(300)
 

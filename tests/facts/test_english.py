@@ -53,7 +53,7 @@ def test_ordinals_end_as_they_are_spoken():
 _NOT_COUNTED = {
     "operation actions", "allowed actions", "values runs",  # no numbers
     "step hours", "count times", "calls calls", "len(args.cadence) words", "len(given) entries",  # never 1
-    "len(met[1]) jobs", "action.continued times", "len(texts) times", "len(row.attempts) entries",
+    "len(met[1]) jobs", "action.continued times", "len(texts) times", "len(entries) entries",
     "len(self.backoff) entries", "len(distinct) entries", "len(times) times",
 }  # fmt: skip
 """What precedes a noun and needs no helper, by the text of the expression."""

@@ -68,30 +68,30 @@ def test_tenant_that_cannot_be_part_of_key_is_rejected(name, problem):
 
 @pytest.mark.parametrize("name", ["subscription:42", "order 17", "größe/1", "x" * 256])
 def test_correlation_id_is_stored_unchanged(name):
-    assert ids.correlation_id(name) == name
+    assert ids.key("correlation_id", name) == name
 
 
 @pytest.mark.parametrize("name", ["", "x" * 257, "a#b", "\x00", "tab\tbed", 42])
 def test_correlation_id_that_cannot_be_part_of_key_is_rejected(name):
     with pytest.raises(InvalidArgument, match="correlation_id"):
-        ids.correlation_id(name)
+        ids.key("correlation_id", name)
 
 
 @pytest.mark.parametrize("key", ["order-17", "order 17", "größe/1", "x" * 128])
 def test_idempotency_key_is_stored_unchanged(key):
-    assert ids.idempotency_key(key) == key
+    assert ids.key("idempotency_key", key) == key
 
 
 @pytest.mark.parametrize("key", ["", "x" * 129, "a#b", "\x00", "line\nbreak", " x", 42])
 def test_idempotency_key_that_cannot_be_part_of_key_is_rejected(key):
     with pytest.raises(InvalidArgument, match="idempotency_key"):
-        ids.idempotency_key(key)
+        ids.key("idempotency_key", key)
 
 
 @given(st.text(max_size=300))
 def test_text_is_accepted_unchanged_or_rejected_with_reason(text):
     try:
-        assert ids.correlation_id(text) == text
+        assert ids.key("correlation_id", text) == text
     except InvalidArgument as error:
         assert error.problem  # noqa: PT017 - either outcome is right
 

@@ -7,6 +7,7 @@ import pytest
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.model.change import Change
+from duetime.model.row_parts import Act, Concurrency
 from duetime.model.run_counts import LATENESS_BOUNDS, CountedEnding, count_of
 from duetime_contract.specimens import MINUTE, NOON, SECOND, claim, end, scheduled, stored_row
 
@@ -38,7 +39,7 @@ def settled(store, claimed, status):
 def test_each_end_of_a_run_is_counted_once(store, claimed, status, ending):
     assert settled(store, claimed, status).ending is ending
     after = stored_row(store, claimed.ref)
-    assert count_of(Change(after, replace(after, changed_by="ops")), NOON) is None
+    assert count_of(Change(after, replace(after, changed=Act(NOON, "ops"))), NOON) is None
 
 
 def test_a_claim_and_a_removal_are_no_end(claimed):
@@ -57,7 +58,9 @@ def test_the_lateness_of_the_first_attempt_is_in_its_bucket(store, claimed, late
     assert count_of(Change(claimed, replace(row, attempts=(began,))), NOON).lateness == bucket
 
 
-@pytest.mark.parametrize("facts", [{"redriven_after": 1}, {"concurrency_key": "k"}, {"attempts": ()}])
+@pytest.mark.parametrize(
+    "facts", [{"redriven_after": 1}, {"concurrency": Concurrency("k")}, {"attempts": ()}]
+)
 def test_the_lateness_of_a_redriven_or_waiting_run_is_not_counted(store, claimed, facts):
     store.settle(claimed, end(Status.EXECUTED))
     row = replace(stored_row(store, claimed.ref), **facts)

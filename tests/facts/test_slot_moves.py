@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from duetime.model.action import Action, Status
+from duetime.model.row_parts import Concurrency
 from duetime.model.slots import FEW_WAITING, MOST_WAITING, KeySlots, SlotMove, TailEntry, tail_position, waits
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -18,7 +19,7 @@ ROW = Action(
     due_shard="3",
     created_by="ada",
     payload="{}",
-    concurrency_key="k",
+    concurrency=Concurrency("k"),
     fence=2,
 )
 SLOTS = KeySlots("acme", "k", {"a": 2, "b": 1}, ("x", "y", "z"), NOON)
@@ -40,7 +41,7 @@ def test_a_row_has_a_token_only_if_it_holds_a_slot_with_its_fence():
 def test_a_key_is_full_for_an_action_without_a_slot_if_as_many_as_its_limit_hold_one(
     action_id, limit, is_full
 ):
-    assert SLOTS.is_full_for(replace(ROW, id=action_id, concurrency_limit=limit)) is is_full
+    assert SLOTS.is_full_for(replace(ROW, id=action_id, concurrency=Concurrency("k", limit))) is is_full
 
 
 def test_the_line_before_the_tail_is_bounded():
@@ -118,7 +119,7 @@ def test_the_tail_is_in_the_order_of_due_times():
         ({}, True),
         ({"status": Status.PROCESSING}, False),
         ({"status": Status.CANCELLED}, False),
-        ({"concurrency_key": "other"}, False),
+        ({"concurrency": Concurrency("other")}, False),
         ({"due_at": NOON + SKEW}, True),
         ({"due_at": NOON + SKEW + TICK}, False),
         ({"expires_at": NOON + TICK}, True),

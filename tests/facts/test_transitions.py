@@ -11,7 +11,7 @@ from duetime.model.active_region import FENCES, ActiveRegion, epoch_of, next_fen
 from duetime.model.checkpoint import Checkpoint
 from duetime.model.debounce import applied_if_taken, awaits_first_run, coalesced
 from duetime.model.expiry import Expiry
-from duetime.model.hand_over import HandOverTerms, Progress
+from duetime.model.hand_over import Progress
 from duetime.model.lease import (
     LONGEST_ALONE,
     Applied,
@@ -23,6 +23,7 @@ from duetime.model.lease import (
     outlasts,
     renewed_if,
 )
+from duetime.model.row_parts import Act, Debounced, HandOver
 from duetime.model.swap import (
     DEAD_LETTER_AS_READ,
     FAILED_AS_READ,
@@ -46,6 +47,7 @@ TICK, SECOND, MINUTE, HOUR = (
 )
 LEASE, SKEW = 5 * MINUTE, 5 * SECOND
 
+HANDED = HandOver(7, NOON, NOON + 2 * HOUR, "k")
 FIRST = Attempt(NOON, NOON + SECOND, "worker-0")
 PENDING = Action(
     tenant_id="acme",
@@ -63,8 +65,7 @@ PENDING = Action(
     attempts=(FIRST,),
     retry="[9]",
     held_by="a former pause",
-    progress="0.5",
-    progress_note="half",
+    progress=Progress(0.5, "half"),
     completion="an earlier one",
     result="1",
     rate_slot=NOON,
@@ -100,7 +101,6 @@ BEGUN = {
     "nonce": "n-1",
     "held_by": "a pause",
     "progress": None,
-    "progress_note": None,
 }
 
 
@@ -115,7 +115,7 @@ def test_a_claim_begins_another_attempt_and_a_take_over_repeats_the_lost_one():
 
 @pytest.mark.parametrize(("times_out", "is_recovery"), [(timedelta(0), False), (TICK, True)])
 def test_a_take_over_of_a_hand_over_that_has_timed_out_is_no_recovery(times_out, is_recovery):
-    row = replace(RUNNING, handed_over=7, times_out_at=TERMS.now + times_out)
+    row = replace(RUNNING, hand_over=replace(HANDED, times_out_at=TERMS.now + times_out))
     assert transition.started(row, TERMS).recoveries == 1 + is_recovery
 
 
@@ -173,33 +173,24 @@ def test_a_run_that_ends_keeps_its_times_and_stores_its_result():
 
 
 def test_a_hand_over_and_its_heartbeats_change_only_their_own_fields():
-    terms = HandOverTerms(
-        at=NOON + MINUTE, waits_until=NOON + HOUR, times_out_at=NOON + 2 * HOUR, beat_seconds=60, key="k",
-        question="May it?", decision_terms="execute",
-    )  # fmt: skip
-    handed = transition.handed_over(RUNNING, terms)
+    hand_over = replace(HANDED, at=NOON + MINUTE, beat_seconds=60, question="May it?")
+    handed = transition.handed_over(RUNNING, hand_over)
     assert changes(RUNNING, handed) == {
-        "lease_until": NOON + HOUR,
-        "handed_over": 7,
-        "handed_over_at": NOON + MINUTE,
-        "times_out_at": NOON + 2 * HOUR,
-        "beat_seconds": 60,
-        "hand_over_key": "k",
+        "lease_until": NOON + 2 * MINUTE,
+        "hand_over": hand_over,
         "is_awaited": True,
-        "question": "May it?",
-        "decision_terms": "execute",
     }
     later = NOON + 90 * MINUTE
     assert changes(handed, transition.beaten(handed, later, None)) == {"lease_until": later}
     progress = Progress(0.75, "more")
-    reported = {"progress": "0.75", "progress_note": "more"}
+    reported = {"progress": progress}
     assert changes(handed, transition.beaten(handed, later, progress)) == {"lease_until": later, **reported}
     assert changes(handed, transition.reported(handed, progress)) == reported
 
 
 def test_a_skip_names_its_reason_and_a_predecessor_stays_in_the_row():
     how = {"by": "planner", "at": NOON + MINUTE, "kept_until": NOON + 9 * HOUR}
-    changed = {"changed_by": "planner", "changed_at": NOON + MINUTE, "kept_until": NOON + 9 * HOUR}
+    changed = {"changed": Act(NOON + MINUTE, "planner"), "kept_until": NOON + 9 * HOUR}
     assert changes(PENDING, transition.skipped(PENDING, SkipReason.PAUSED, note="a note", **how)) == {
         "status": Status.SKIPPED,
         "skip_reason": SkipReason.PAUSED,
@@ -287,7 +278,7 @@ def test_a_failover_begins_an_epoch_in_which_no_region_claims():
     assert fenced.activated() == replace(expected, region="b")
 
 
-CANCELLED = replace(PENDING, status=Status.CANCELLED, changed_by="ada", changed_at=NOON)
+CANCELLED = replace(PENDING, status=Status.CANCELLED, changed=Act(NOON, "ada"))
 
 
 @pytest.mark.parametrize(
@@ -297,8 +288,8 @@ CANCELLED = replace(PENDING, status=Status.CANCELLED, changed_by="ada", changed_
         ({"kept_until": NOON + TICK}, True),
         ({"followers": ("later",)}, True),
         ({"status": Status.SKIPPED}, False),
-        ({"changed_by": "bea"}, False),
-        ({"changed_at": NOON + TICK}, False),
+        ({"changed": Act(NOON, "bea")}, False),
+        ({"changed": Act(NOON + TICK, "ada")}, False),
     ],
 )
 def test_a_change_whose_response_was_lost_is_known_by_its_fields(change, is_mine):
@@ -343,13 +334,13 @@ def test_a_deferral_is_known_by_its_generation_and_due_time(change, is_mine):
         (FAILED_AS_READ, {"status": Status.FAILED, "dismissed_reason": "known"}, True),
         (DEAD_LETTER_AS_READ, {"status": Status.FAILED}, True),
         (DEAD_LETTER_AS_READ, {"status": Status.FAILED, "dismissed_reason": "known"}, False),
-        (UNCLAIMED, {"cancel_requested_at": NOON}, True),
+        (UNCLAIMED, {"cancel_request": Act(NOON, "ada")}, True),
         (UNCLAIMED, {"fence": 8}, False),
         (MY_RUN, {"status": Status.PROCESSING, "generation": 6}, True),
-        (WITH_ITS_WORKER, {"status": Status.PROCESSING, "handed_over": 6}, True),
-        (WITH_ITS_WORKER, {"status": Status.PROCESSING, "handed_over": 7}, False),
-        (HANDED_OVER, {"status": Status.PROCESSING, "handed_over": 6}, False),
-        (HANDED_OVER, {"status": Status.PROCESSING, "handed_over": 7}, True),
+        (WITH_ITS_WORKER, {"status": Status.PROCESSING, "hand_over": replace(HANDED, fence=6)}, True),
+        (WITH_ITS_WORKER, {"status": Status.PROCESSING, "hand_over": HANDED}, False),
+        (HANDED_OVER, {"status": Status.PROCESSING, "hand_over": replace(HANDED, fence=6)}, False),
+        (HANDED_OVER, {"status": Status.PROCESSING, "hand_over": HANDED}, True),
     ],
 )
 def test_a_guard_is_about_the_stored_row(guard, change, holds):
@@ -360,12 +351,12 @@ def test_a_guard_is_about_the_stored_row(guard, change, holds):
     ("change", "holds"),
     [
         ({}, True),
-        ({"cancel_requested_at": NOON, "followers": ("later",)}, True),
+        ({"cancel_request": Act(NOON, "ada"), "followers": ("later",)}, True),
         ({"fence": 8}, False),
         ({"lease_until": NOON + LEASE + TICK}, False),
         ({"checkpoint": Checkpoint("1", 7, 1)}, False),
-        ({"progress": "0.6"}, False),
-        ({"progress_note": "more"}, False),
+        ({"progress": Progress(0.6, "half")}, False),
+        ({"progress": Progress(0.5, "more")}, False),
     ],
 )
 def test_a_dead_run_is_taken_over_as_it_was_read(change, holds):
@@ -400,7 +391,7 @@ def test_a_run_begins_of_a_row_that_is_due_or_whose_worker_died(change, may_begi
     ("outcome", "is_mine", "held"),
     [
         (Applied(RUNNING), False, Renewed(cancel_requested=False)),
-        (Applied(replace(RUNNING, cancel_requested_at=NOON)), False, Renewed(cancel_requested=True)),
+        (Applied(replace(RUNNING, cancel_request=Act(NOON, "ada"))), False, Renewed(cancel_requested=True)),
         (Rejected(RUNNING), False, None),
         (Rejected(RUNNING), True, Renewed(cancel_requested=False)),
         (Rejected(replace(RUNNING, fence=8)), True, None),
@@ -413,7 +404,7 @@ def test_a_run_holds_its_row_under_its_fence_only(outcome, is_mine, held):
 
 
 def test_a_hand_over_outlasts_what_ends_by_then():
-    handed = replace(RUNNING, handed_over=7)
+    handed = replace(RUNNING, hand_over=HANDED)
     end = handed.lease_until
     assert [outlasts(handed, until, NOON) for until in (end - TICK, end, end + TICK)] == [True, True, False]
     assert [outlasts(handed, end, now) for now in (end - TICK, end)] == [True, False]
@@ -424,7 +415,7 @@ def test_a_hand_over_outlasts_what_ends_by_then():
 
 def test_a_completion_ends_a_hand_over_within_its_lease_only():
     end = Settlement(status=Status.EXECUTED, ending=Ending.EXECUTED, finished_at=NOON)
-    completion, handed = replace(end, completion="c"), replace(RUNNING, handed_over=7)
+    completion, handed = replace(end, completion="c"), replace(RUNNING, hand_over=HANDED)
     late = replace(completion, finished_at=handed.lease_until)
     in_time = replace(late, finished_at=late.finished_at - TICK)
     expected = ((end, RUNNING, True), (completion, RUNNING, False), (completion, handed, True))
@@ -434,7 +425,7 @@ def test_a_completion_ends_a_hand_over_within_its_lease_only():
 
 def test_a_settle_that_changed_nothing_says_why():
     end = Settlement(status=Status.PENDING, ending=Ending.RETRY, finished_at=NOON, due_at=NOON + HOUR)
-    completion, handed = replace(end, completion="c"), replace(RUNNING, handed_over=7)
+    completion, handed = replace(end, completion="c"), replace(RUNNING, hand_over=HANDED)
     late = replace(completion, finished_at=handed.lease_until)
     settled = replace(RUNNING, status=Status.EXECUTED)
     for settlement, row, result in (
@@ -484,7 +475,7 @@ CALL = replace(
 
 
 def test_a_debounced_call_changes_the_pending_row_and_nothing_else():
-    row = replace(PENDING, debounce_until=NOON + 2 * HOUR, recent_calls="c1", coalesced=1)
+    row = replace(PENDING, debounced=Debounced("k", NOON + 2 * HOUR, 1, "c1"))
     assert changes(row, coalesced(row, CALL, by="bea", at=NOON + MINUTE)) == {
         "due_at": NOON + 2 * HOUR,
         "first_due_at": None,
@@ -493,24 +484,26 @@ def test_a_debounced_call_changes_the_pending_row_and_nothing_else():
         "payload": '{"a":1}',
         "payload_version": 2,
         "rate_key": "k",
-        "coalesced": 2,
-        "recent_calls": "c1 222222222222",
-        "changed_by": "bea",
-        "changed_at": NOON + MINUTE,
+        "debounced": Debounced("k", NOON + 2 * HOUR, 2, "c1 222222222222"),
+        "changed": Act(NOON + MINUTE, "bea"),
     }
-    unbounded = coalesced(replace(row, debounce_until=None), CALL, by="bea", at=NOON)
+    unbounded = coalesced(replace(row, debounced=Debounced("k")), CALL, by="bea", at=NOON)
     assert unbounded.due_at == CALL.due_at
-    large = coalesced(row, replace(CALL, payload_offloaded=True, payload="é"), by="bea", at=NOON)
-    assert (large.payload_offloaded, large.payload_size) == (True, 2)
-    stays = coalesced(replace(row, payload_offloaded=True), CALL, by="bea", at=NOON)
-    assert (stays.payload_offloaded, stays.payload_size) == (True, 7)
-    many = coalesced(replace(row, recent_calls="1 2 3 4 5 6 7 8"), CALL, by="bea", at=NOON)
-    assert many.recent_calls == "2 3 4 5 6 7 8 222222222222"
+    large = coalesced(row, replace(CALL, payload_size=9_000, payload="é"), by="bea", at=NOON)
+    assert large.payload_size == 2
+    stays = coalesced(replace(row, payload_size=9_000), CALL, by="bea", at=NOON)
+    assert stays.payload_size == 7
+    many = coalesced(
+        replace(row, debounced=Debounced("k", latest="1 2 3 4 5 6 7 8")), CALL, by="bea", at=NOON
+    )
+    assert many.debounced.latest == "2 3 4 5 6 7 8 222222222222"
 
 
 def test_a_debounced_call_whose_response_was_lost_is_known_by_its_name():
-    changed = replace(PENDING, recent_calls="c1 c2")
-    later, other = replace(PENDING, recent_calls="c1 c2 c3"), replace(PENDING, recent_calls="c1 c3")
+    changed = replace(PENDING, debounced=Debounced("k", latest="c1 c2"))
+    later, other = (
+        replace(PENDING, debounced=Debounced("k", latest=latest)) for latest in ("c1 c2 c3", "c1 c3")
+    )
     assert applied_if_taken(later, changed) == Applied(later)
     assert applied_if_taken(other, changed) == Rejected(other)
     for row in (None, PENDING):
@@ -526,7 +519,7 @@ def test_only_a_row_that_never_ran_awaits_its_first_run():
 
 
 def test_a_redriven_action_begins_anew_and_keeps_its_history():
-    requests = {"cancel_requested_at": NOON, "cancel_requested_by": "ada"}
+    requests = {"cancel_request": Act(NOON, "ada")}
     counts = {"attempt": 2, "recoveries": 3, "continued": 4}
     times = {"expires_at": NOON, "kept_until": NOON}
     failed = replace(PENDING, status=Status.FAILED, dismissed_reason="known", **requests, **counts, **times)
@@ -534,5 +527,5 @@ def test_a_redriven_action_begins_anew_and_keeps_its_history():
     gone = dict.fromkeys([*requests, *times, "dismissed_reason"])
     begun = {"status": Status.PENDING, "due_at": NOON + HOUR, "due_shard": "5", "redriven_after": 2}
     again = {"recoveries": 0, "continued": 0, "generation": failed.generation + 1}
-    by = {"changed_by": "bea", "changed_at": NOON, "first_due_at": failed.nominal_at}
+    by = {"changed": Act(NOON, "bea"), "first_due_at": failed.nominal_at}
     assert row == replace(failed, **gone, **begun, **again, **by)

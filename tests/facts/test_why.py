@@ -11,6 +11,7 @@ from duetime.model.action import CONTINUES, ActionRef, Ending, SkipReason, Statu
 from duetime.model.batch import HELD_AT
 from duetime.model.expiry import NO_EXPIRY, Expiry
 from duetime.model.rate_limit import RateLimit
+from duetime.model.row_parts import Act, After
 from duetime.model.slots import tail_position
 from duetime.model.transition import settled
 from duetime.model.work_pause import BreakerState, PauseScope, WorkPause, hold_of, skip_of, work_of
@@ -151,7 +152,7 @@ def test_an_open_breaker_is_named_with_its_next_probe(row):
 
 def test_the_pause_that_held_an_action_is_in_its_history(row):
     held_by = "the type send was paused until 2030-06-01T13:00:00Z, by ann: a test"
-    cancelled = replace(row, status=Status.CANCELLED, changed_by="bob", held_by=held_by)
+    cancelled = replace(row, status=Status.CANCELLED, changed=Act(NOON, "bob"), held_by=held_by)
     assert reason(cancelled).sentence == f"It was cancelled by bob. Before, {held_by}."
 
 
@@ -256,17 +257,19 @@ def test_a_held_action_names_what_it_waits_for_and_its_rule(store, row):
         scheduled(store),
         due_at=HELD_AT,
         first_due_at=NOON,
-        after=f"{row.id} batch:{batch.name}",
+        after=After(f"{row.id} batch:{batch.name}"),
     )
     both = f"It waits for action {row.id}, which is pending; for batch {NAME}, which is open:"
     due = "It is due at 2030-06-01T12:00:00Z, or after that; "
     fails = f"{both} 3 of 3 are left. {due}if one is not executed, it fails."
     assert reason(held, store=store) == Reason(fails)
-    skips = reason(replace(held, after_rule="skip"), store=store).sentence
+    skips = reason(replace(held, after=replace(held.after, rule="skip")), store=store).sentence
     assert skips.endswith("if one is not executed, it is skipped.")
-    assert reason(replace(held, after_rule="any"), store=store).sentence.endswith("it runs after any end.")
+    assert reason(replace(held, after=replace(held.after, rule="any")), store=store).sentence.endswith(
+        "it runs after any end."
+    )
 
 
 def test_a_held_action_whose_predecessors_have_ended_is_released_soon(store, row):
-    held = replace(row, due_at=HELD_AT, after="01a5d82c-1800-79e3-aeda-66f0e0000000")
+    held = replace(row, due_at=HELD_AT, after=After("01a5d82c-1800-79e3-aeda-66f0e0000000"))
     assert "it is released within minutes" in reason(held, store=store).sentence

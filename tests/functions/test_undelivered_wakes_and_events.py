@@ -11,6 +11,7 @@ from duetime import Scheduler
 from duetime.aws import action_store, clients
 from duetime.aws.items import to_item
 from duetime.model.action import ActionRef, Status
+from duetime.model.row_parts import RunPlan
 from duetime.model.undelivered import UndeliveredKind
 from examples.billing import SendReceipt
 from tests.functions.aws_faults import failing
@@ -141,7 +142,7 @@ def test_the_dead_letter_of_a_triggered_pass_belongs_to_the_system_tenant(
     }
     store = action_store(deployed)
     action = Scheduler.from_env(tenant_id="acme").schedule(SendReceipt(order="o-1"), at=timedelta(0))
-    run = replace(action, tenant_id="system", id=message["id"], planned_at=action.due_at)
+    run = replace(action, tenant_id="system", id=message["id"], planned=RunPlan(action.due_at))
     boto3.client("dynamodb").put_item(TableName=deployed.made.actions_table, Item=to_item(run))
     assert store.get(run.ref) is not None
     assert handle_undelivered(with_body(sample("undelivered"), message)) == NO_FAILURES

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from duetime.cdk import Deployment, Handlers
-from duetime.cdk.environment import LARGEST
+from duetime.cdk.functions import LARGEST
 from duetime.errors import SettingsError
 from duetime.settings import Settings
 from tests.infra.synthesis import BILLING, ROOT, stack, synth, text

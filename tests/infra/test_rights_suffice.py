@@ -261,7 +261,7 @@ def take(deployed, row):
     """Play a settle that had to leave its slot behind."""
     boto3.client("dynamodb").update_item(
         TableName=deployed.made.actions_table,
-        Key=item_key(key_of(row.tenant_id, row.concurrency_key)),
+        Key=item_key(key_of(row.tenant_id, row.slot_key)),
         UpdateExpression="SET holders.#id = :fence",
         ExpressionAttributeNames={"#id": row.id},
         ExpressionAttributeValues={":fence": {"N": "1"}},

@@ -7,7 +7,7 @@ import aws_cdk as cdk
 import pytest
 
 from duetime.cdk import Deployment, Handlers, from_context
-from duetime.cdk.setting_groups import groups
+from duetime.cdk.settings_doc import groups
 from duetime.errors import SettingsError
 from duetime.lambdas.loading import load_app
 from duetime.settings import Settings

@@ -8,7 +8,7 @@ import pytest
 from duetime import App
 from duetime.cdk import Deployment, from_context
 from duetime.cdk.context import OF_ANY_APP
-from duetime.cdk.environment import check_environment
+from duetime.cdk.functions import check_environment
 from duetime.cli import main
 from duetime.environment import CommandLine, ConsoleEnvironment
 from duetime.errors import SettingsError

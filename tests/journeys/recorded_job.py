@@ -52,7 +52,7 @@ class RecordedJob:
 
     def stop_if_cancel_requested(self, run):
         """Stop the run as the heartbeat does by the real clock."""
-        if self.cloud.scheduler.get(run.id).cancel_requested_at:
+        if self.cloud.scheduler.get(run.id).cancel_request:
             run.stop.set()
             run.raise_if_cancelled()
 

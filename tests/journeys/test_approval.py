@@ -24,7 +24,7 @@ class Shop:
 
     @property
     def questions(self):
-        return [row.question for row in self.cloud.actions() if row.awaits_approval]
+        return [row.hand_over.question for row in self.cloud.actions() if row.awaits_approval]
 
     @property
     def requested(self):

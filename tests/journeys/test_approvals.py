@@ -81,7 +81,7 @@ def test_an_approval_executes_the_action_and_what_waits_for_it(desk):
     action = desk.requested()
     desk.scheduler.schedule(Pay(), at=NOW, after=[action])
     row = desk.row(action)
-    assert (row.awaits_approval, row.question, row.status) == (True, QUESTION, Status.PROCESSING)
+    assert (row.awaits_approval, row.hand_over.question, row.status) == (True, QUESTION, Status.PROCESSING)
     desk.cloud.advance(hours=7)
     assert desk.paid == []
     done = desk.manager.approve(action, reason="the parcel is back")
@@ -206,7 +206,12 @@ def test_a_hand_over_that_needs_no_approval_cannot_be_approved_after_one_that_di
     action = cloud.scheduler.schedule(Ask(), at=NOW)
     cloud.advance(minutes=5)
     row = cloud.scheduler.get(action.id)
-    assert (row.is_handed_over, row.awaits_approval, row.question, row.decision_terms) == (
+    assert (
+        row.is_handed_over,
+        row.awaits_approval,
+        row.hand_over.question,
+        row.hand_over.decision_terms,
+    ) == (
         True,
         False,
         None,

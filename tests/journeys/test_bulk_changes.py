@@ -104,7 +104,7 @@ class TestCancelMany:
             ids_of(reported["dry"].changed) == ids_of(reported["done"].changed) == ids_of([*waiting, running])
         )
         assert store.is_now([*waiting, other]) == ["cancelled"] * 3 + ["pending"]
-        assert store.scheduler.get(running.id).cancel_requested_by == "simulation"
+        assert store.scheduler.get(running.id).cancel_request.by == "simulation"
 
     @pytest.mark.parametrize("limit", [1, 7])
     def test_changes_all_of_them_step_by_step(self, store, limit):

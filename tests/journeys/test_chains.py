@@ -228,7 +228,7 @@ def test_no_cycle_is_possible(cloud, scheduler):
         fixed.schedule(Step(name="self"), at=NOW, after=own)
     b = scheduler.schedule(Step(name="b"), at=NOW, after=a)
     rows = {row.id: row for row in cloud.actions()}
-    assert rows[b.id].after == a.id
+    assert rows[b.id].after.names == a.id
     assert rows[a.id].after is None
 
 

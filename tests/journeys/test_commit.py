@@ -90,7 +90,7 @@ def test_a_requested_cancel_stops_no_commit():
 
     booking = BookingApp(handle)
     done = booking.after(seconds=1)
-    assert (done.status, done.cancel_requested_by) == (Status.EXECUTED, "simulation")
+    assert (done.status, done.cancel_request.by) == (Status.EXECUTED, "simulation")
 
 
 def test_a_run_that_was_taken_over_is_stopped_by_its_commit_and_settles_nothing():

@@ -49,7 +49,7 @@ class Shop:
             live = [
                 action.id
                 for action in self.cloud.actions(Status.PROCESSING)
-                if action.concurrency_key == key and action.lease_until > now
+                if action.slot_key == key and action.lease_until > now
             ]
             if len(live) > limit:
                 self.too_many.append((key, live))

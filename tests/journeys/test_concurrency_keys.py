@@ -365,7 +365,7 @@ def test_an_older_message_without_the_key_is_handled(syncs):
 
 def test_many_are_scheduled_with_their_keys(syncs):
     orders = [Order(payload=Sync(name=name), at=NOW, concurrency_key=KEY) for name in "abc"]
-    assert {action.concurrency_key for action in syncs.cloud.scheduler.schedule_many(orders)} == {KEY}
+    assert {action.slot_key for action in syncs.cloud.scheduler.schedule_many(orders)} == {KEY}
     syncs.advance(HOUR)
     assert syncs.most == 1
     assert len(syncs.spans) == 3

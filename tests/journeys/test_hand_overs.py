@@ -14,6 +14,7 @@ from duetime.memory.notes import MemoryRoutes
 from duetime.model.expiry import NO_EXPIRY
 from duetime.model.hand_over_token import PREFIX, token_of
 from duetime.model.metric import Metric
+from duetime.model.row_parts import Progress
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, fake_run
@@ -141,7 +142,7 @@ def test_heartbeats_keep_it_alive_up_to_its_time_out(shop):
         assert not beat.cancel_requested
     assert beat.waits_until == NOON + SECOND - SECOND + HOUR
     row = shop.row(action)
-    assert (row.progress, row.progress_note, row.recoveries) == ("0.4", "12,000 of 30,000", 0)
+    assert (row.progress, row.recoveries) == (Progress(0.4, "12,000 of 30,000"), 0)
     assert len(shop.begun) == 1
     shop.cloud.advance(minutes=10)
     with pytest.raises(HandOverEnded):
@@ -162,7 +163,7 @@ def test_a_time_out_fails_the_attempt_and_the_policy_decides(shop):
 
 def test_a_completion_between_the_time_out_and_its_discovery_changes_nothing(shop):
     action = shop.handed_over()
-    shop.cloud.advance(shop.row(action).times_out_at - shop.cloud.clock.now())
+    shop.cloud.advance(shop.row(action).hand_over.times_out_at - shop.cloud.clock.now())
     assert shop.row(action).is_handed_over
     with pytest.raises(HandOverEnded, match="its time-out has passed"):
         shop.scheduler.complete(shop.tokens[0])
@@ -279,16 +280,16 @@ def test_the_progress_of_a_run_ends_with_the_next_one(key):
     @app.action(retry=RetryPolicy(attempts=2, backoff=[600], jitter=0))
     def lend(payload: Print, run: Run):
         row = cloud.scheduler.get(run.id)
-        seen.append((row.progress, row.progress_note))
+        seen.append(row.progress)
         run.progress(0.9, "nearly")
         raise ConnectionError("no printer")
 
     cloud = SimulatedCloud(app, start=NOON)
     action = cloud.scheduler.schedule(Print(), at=NOW, concurrency_key=key)
     cloud.advance(minutes=5)
-    assert cloud.scheduler.get(action.id).progress == "0.9"
+    assert cloud.scheduler.get(action.id).progress == Progress(0.9, "nearly")
     cloud.advance(minutes=20)
-    assert seen == [(None, None)] * 2
+    assert seen == [None] * 2
     cloud.close()
 
 
@@ -297,7 +298,7 @@ def test_the_progress_of_a_lost_run_ends_with_its_take_over(shop):
     shop.scheduler.heartbeat(shop.tokens[0], progress=0.4, note="half")
     shop.cloud.advance(minutes=7)
     row = shop.row(action)
-    assert (len(shop.tokens), row.progress, row.progress_note) == (2, None, None)
+    assert (len(shop.tokens), row.progress) == (2, None)
 
 
 def test_the_end_of_a_hand_over_wakes_the_waiting_run_through_the_queue_of_its_type():
@@ -340,7 +341,9 @@ def test_a_token_that_no_run_made_changes_nothing(shop):
 
 def test_no_token_looks_like_an_option_of_the_command_line(shop):
     row = shop.row(shop.handed_over())
-    tokens = [token_of(replace(row, hand_over_key=f"key {number}")) for number in range(500)]
+    tokens = [
+        token_of(replace(row, hand_over=replace(row.hand_over, key=f"key {number}"))) for number in range(500)
+    ]
     assert {token[:3] for token in tokens} == {PREFIX}
 
 
@@ -410,14 +413,14 @@ def test_a_handler_reports_its_progress_seldom():
     def count(payload: Print, run: Run) -> None:
         for number in range(1, 11):
             run.progress(number / 10, f"{number} of 10")
-        shown.append(cloud.scheduler.get(run.id).progress_note)
+        shown.append(cloud.scheduler.get(run.id).progress.note)
         run.progress(0.2)
 
     shown, cloud = [], SimulatedCloud(app, start=NOON)
     action = cloud.scheduler.schedule(Print(), at=NOW)
     cloud.advance(seconds=1)
     assert shown == ["10 of 10"]
-    assert cloud.scheduler.get(action.id).progress == "1"
+    assert cloud.scheduler.get(action.id).progress == Progress(1, "10 of 10")
     assert len([line for line in cloud.story(action.id).splitlines() if "progress" in line]) == 2
 
 
@@ -479,7 +482,7 @@ def test_a_fake_run_has_a_token_and_returns_a_hand_over():
     reported = []
     run = fake_run(token="t-1", on_progress=reported.append)
     run.progress(0.5, "half")
-    assert (run.token, reported[0].text, reported[0].note) == ("t-1", "0.5", "half")
+    assert (run.token, reported[0].share, reported[0].note) == ("t-1", 0.5, "half")
     assert run.hand_over(timeout=HOUR, heartbeat=MINUTE).heartbeat == MINUTE
 
 

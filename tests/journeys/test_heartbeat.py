@@ -97,11 +97,11 @@ def test_a_run_longer_than_its_lease_renews_the_lease_and_its_message(process):
 def test_a_handler_sees_a_cancel_and_its_event_names_the_caller(process):
     running = process()
     requested = running.scheduler.cancel(running.action.id)
-    assert (requested.status, requested.cancel_requested_by) == (Status.PROCESSING, "test")
+    assert (requested.status, requested.cancel_request.by) == (Status.PROCESSING, "test")
     running.thread.join(30)
     settled = running.row()
     assert (settled.status, settled.cancelled_by) == (Status.CANCELLED, "test")
-    assert settled.cancel_requested_at is not None
+    assert settled.cancel_request is not None
 
 
 def test_a_run_that_was_taken_over_stops_and_settles_nothing(process):

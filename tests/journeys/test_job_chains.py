@@ -12,6 +12,7 @@ from duetime.errors import DeclarationError
 from duetime.jobs.claim_policy import Bounds, ClaimContext, Proceed, Skip, decide, wait_ends_at
 from duetime.model.action import Action
 from duetime.model.expiry import Expiry
+from duetime.model.row_parts import RunPlan
 from duetime.retry import Fatal, RetryPolicy
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud, TurnedClock
@@ -222,11 +223,11 @@ class TestARunAfterAnotherJob:
             due_shard="0",
             created_by="duetime",
             payload=None,
-            planned_at=START + DAY,
+            planned=RunPlan(START + DAY),
         )
         job = Books(after_timeout=HOUR).cloud.jobs.get(REPORT)
         assert wait_ends_at(row, job) == START + DAY + HOUR
-        assert wait_ends_at(replace(row, planned_at=START), job) == START + 4 * HOUR
+        assert wait_ends_at(replace(row, planned=RunPlan(START)), job) == START + 4 * HOUR
 
     @pytest.mark.parametrize(
         ("late", "begins"),

@@ -212,7 +212,7 @@ class TestManyPlanners:
         shown = accounts(recorded.cloud, recorded.name, MIDNIGHT, recorded.job.cursor)
         assert set(shown) <= {"pending", "missed"}
         assert ("missed" in shown) == (start != MIDNIGHT)
-        assert sum(row.catches_up for row in recorded.rows) == (5 if "missed" in shown else 0)
+        assert sum(row.planned.catches_up for row in recorded.rows) == (5 if "missed" in shown else 0)
 
     def test_a_wake_of_a_former_version_changes_nothing(self, recorded):
         old = expected(recorded)

@@ -151,7 +151,7 @@ class TestAClaim:
         jobs, requests = recorded.hook("jobs"), []
 
         def wait(method, job, ref):
-            requests.append(recorded.cloud.memory.store.get(job.running).cancel_requested_at)
+            requests.append(recorded.cloud.memory.store.get(job.running).cancel_request)
             return len(requests) > 1 and method(job, ref)
 
         jobs.hooks["wait"] = wait

@@ -9,7 +9,7 @@ import pytest
 
 from duetime import App, Payload, RetryPolicy, Run
 from duetime._masking import MASKED
-from duetime.api.audit_fields import recorded_input
+from duetime.api.audit_middleware import recorded_input
 from duetime.lambdas.logs import LogLines
 from duetime.model.decision import Decision
 from duetime.testing import SimulatedCloud
@@ -90,7 +90,7 @@ def test_a_token_in_a_note_a_question_or_a_decision_is_masked():
     action = cloud.scheduler.schedule(Ask(way=""), at=timedelta(0))
     cloud.advance(minutes=1)
     row = cloud.scheduler.get(action.id)
-    assert (row.question, row.progress_note) == (f"Accept {MASKED}?", f"sent {MASKED}")
+    assert (row.hand_over.question, row.progress.note) == (f"Accept {MASKED}?", f"sent {MASKED}")
     done = cloud.scheduler.approve(action.id, reason=f"by {tokens[0]}")
     assert tokens[0] not in str(done)
     assert Decision(is_approved=True, by="ann", reason=tokens[0]).message == f"approved by ann: {MASKED}"

@@ -6,6 +6,7 @@ from duetime.actions.chains import follow
 from duetime.ids import ActionId
 from duetime.model.action import ActionRef
 from duetime.model.predecessors import Predecessors
+from duetime.model.row_parts import After
 from duetime_contract.batches import NAME, held, opened
 from duetime_contract.specimens import fresh, scheduled, stored_row
 
@@ -20,7 +21,7 @@ def test_a_held_action_follows_its_actions_and_its_batches(store):
 
 def test_an_action_whose_predecessors_have_ended_follows_none(store):
     one = scheduled(store)
-    follow(replace(fresh(store), after=one.id), store)
+    follow(replace(fresh(store), after=After(one.id)), store)
     assert not stored_row(store, one.ref).followers
 
 

@@ -116,7 +116,7 @@ def test_a_run_that_was_taken_over_ends_without_its_hand_over():
 
 def test_the_end_of_a_hand_over_wakes_what_waits_for_its_slot(store):
     run, queues = holding(store), NoQueues()
-    store.hand_over(run, HandedOver(HOUR).terms(NOON, "a key"))
+    store.hand_over(run, HandedOver(HOUR).by(run, NOON))
     handed_over = stored_row(store, run.ref)
     store.settle(run, end(Status.EXECUTED))
     change = Change(handed_over, stored_row(store, run.ref))

@@ -39,7 +39,7 @@ def test_a_member_that_a_paused_caller_cancels_after_its_redrive_is_counted_as_c
     )
 
     cancelled = paused.cancel(first.id)
-    assert cancelled.changed_at == redriven.changed_at > requested_at
+    assert cancelled.changed.at == redriven.changed.at > requested_at
     cloud.advance(hours=3)
     progress = cloud.scheduler.batches.get("import")
     assert progress.state is BatchState.COMPLETE

@@ -327,7 +327,7 @@ def test_runs_of_a_job_are_skipped_under_a_pause_that_skips(cloud, ran):
     cloud.advance(10 * MINUTE)
     skipped = [row for row in cloud.actions(Status.SKIPPED) if row.job == "count-orders"]
     assert {row.skip_reason for row in skipped} == {SkipReason.PAUSED}
-    assert all(NOON <= row.due_at <= row.changed_at < NOON + 5 * MINUTE for row in skipped)
+    assert all(NOON <= row.due_at <= row.changed.at < NOON + 5 * MINUTE for row in skipped)
     assert min(times_of(ran, "job")) >= NOON + 5 * MINUTE
 
 

@@ -88,7 +88,7 @@ def test_a_large_payload_is_brought_up_too(cloud_of, given):
         given.append(len(letter.text))
 
     cloud.deploy(app)
-    assert cloud.scheduler.schedule(LetterV1(body="x" * 50_000), at=SOON).payload_offloaded
+    assert cloud.scheduler.schedule(LetterV1(body="x" * 50_000), at=SOON).payload_size
     cloud.advance(SOON)
     assert given == [50_000]
 

@@ -166,7 +166,7 @@ def cancel():
     for does in (fails, says_retry):
         scripted = ScriptedAction(after_a_cancel(does))
         assert scripted.ends() == ("failed", 1)
-        assert (scripted.row.cancel_requested_by, scripted.row.cancelled_by) == ("simulation", None)
+        assert (scripted.row.cancel_request.by, scripted.row.cancelled_by) == ("simulation", None)
 
 
 def attempts():

@@ -138,7 +138,7 @@ def test_a_further_call_of_a_debounce_key_uses_nothing_of_the_quota_of_pending()
     soon = Order(payload=Report(), at=timedelta(minutes=5), debounce_key="report:17")
     first = acme.place(soon).action
     assert acme.place(soon).action.id == first.id
-    assert acme.schedule_many([soon, soon])[1].coalesced == 3
+    assert acme.schedule_many([soon, soon])[1].debounced.calls == 3
     with pytest.raises(QuotaExceeded):
         acme.place(replace(soon, debounce_key="report:18"))
 

@@ -15,7 +15,7 @@ from duetime.model.rate_limit import HIGHEST_RATE, LARGEST_BURST, RateLimit, buc
 from duetime.ports.rate_limits import NoSetLimits, SetLimit
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, WorkerDied
-from duetime.testing.rate_windows import first_excess
+from duetime.testing.invariants import first_excess
 from duetime.worker.rate_turn import RateTurns, StartsAt
 from duetime_contract.specimens import terms
 from tests.journeys.conftest import NOON

@@ -144,7 +144,7 @@ def test_a_run_that_waits_for_another_jobs_run_is_due_at_once_after_a_success(
 
 def test_an_action_that_must_be_skipped_names_its_predecessor(store, release):
     one = scheduled(store)
-    row = put(store, replace(held(store, Predecessors((one.id,), ()).text()), after_rule="skip"))
+    row = put(store, held(store, Predecessors((one.id,), ()).text(), rule="skip"))
     store.cancel(one, by="ada", at=NOON, kept_until=NOON + MINUTE)
     assert release(row.ref)
     after = stored_row(store, row.ref)

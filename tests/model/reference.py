@@ -161,7 +161,7 @@ def as_reference(row: Action) -> ReferenceRow:
         lease_until=row.lease_until,
         nonce=row.nonce,
         retry=row.retry,
-        cancel_requested_by=row.cancel_requested_by,
+        cancel_requested_by=row.cancel_request and row.cancel_request.by,
         kept_until=row.kept_until,
         endings=[attempt.ending for attempt in row.attempts],
     )

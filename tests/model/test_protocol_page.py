@@ -17,6 +17,7 @@ from duetime.model import swap as swap_module
 from duetime.model.action import TRANSITIONS, SkipReason, Status
 from duetime.model.checkpoint import Checkpoint
 from duetime.model.debounce import coalesced
+from duetime.model.row_parts import Act, After, Debounced, HandOver
 from duetime.model.run_stats import EndedRun
 from duetime.model.slots import KeySlots, SlotMove
 from duetime.model.swap import DEAD_LETTER_AS_READ, MY_RUN, PENDING_AS_READ, Guard, as_it_is
@@ -54,12 +55,13 @@ from tests.model import (
 PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
 STORE = MemoryStore()
 RUN, ROW = running(STORE), scheduled(STORE)
-MOVED = replace(ROW, first_due_at=NOON, expires_at=EXPIRY, rate_key="mails", payload="{}")
+MOVED = replace(
+    ROW, first_due_at=NOON, expires_at=EXPIRY, rate_key="mails", payload="{}", debounced=Debounced("index")
+)
 CALL = replace(
     scheduled(STORE),
     due_at=NOON + HOUR,
     payload="large",
-    payload_offloaded=True,
     payload_size=5_000,
     payload_version=2,
 )
@@ -70,14 +72,13 @@ ENDED = replace(
     attempt=2,
     recoveries=1,
     continued=1,
-    cancel_requested_at=NOON,
-    cancel_requested_by=CALLER,
+    cancel_request=Act(NOON, CALLER),
     kept_until=EXPIRY,
     dismissed_reason="done by hand",
 )
 FAILED = replace(ENDED, dismissed_reason=None)
-HELD = replace(ROW, due_at=LATEST, first_due_at=NOON, after="batch:import-2027-03")
-ASKED = replace(RUN, question="Pay it?", decision_terms="execute")
+HELD = replace(ROW, due_at=LATEST, first_due_at=NOON, after=After("batch:import-2027-03"))
+ASKED = replace(RUN, hand_over=HandOver(0, NOON, NOON, "", 1, "Pay it?", "execute"))
 SHOWN = reported(RUN, HALF)
 GIVEN_OUT = handed_over(RUN, TERMS)
 SWAPS = {
@@ -116,8 +117,7 @@ CLAUSES = {
     ("as_read", "lease_until"): "LEASE_IS_AS_READ",
     ("as_read", "checkpoint"): "CHECKPOINT_IS_AS_READ",
     ("as_read", "progress"): "PROGRESS_IS_AS_READ",
-    ("as_read", "progress_note"): "PROGRESS_IS_AS_READ",
-    ("unset", "cancel_requested_at"): "NO_CANCEL_WAS_REQUESTED",
+    ("unset", "cancel_request"): "NO_CANCEL_WAS_REQUESTED",
     ("unset", "dismissed_reason"): "IS_NOT_DISMISSED",
     ("at_most", "lease_until"): "LEASE_IS_NOT_LATER",
     ("above", "lease_until"): "HAND_OVER_LASTS",

@@ -44,7 +44,7 @@ class DebounceCalls:
         """A burst of up to three calls, now and then."""
         for _ in range(self.draw.choice([0, 0, 1, 2, 3])):
             self.call(self.draw.choice(sorted(self.world.schedulers)), self.draw.choice(KEYS))
-        waiting = Counter((row.tenant_id, row.debounce_key) for row in self.rows() if awaits_first_run(row))
+        waiting = Counter((row.tenant_id, row.debounced.key) for row in self.rows() if awaits_first_run(row))
         self.broken += [f"{number} actions wait under {key}" for key, number in waiting.items() if number > 1]
 
     def call(self, tenant, key):
@@ -58,7 +58,7 @@ class DebounceCalls:
             self.accepted[self.sent] = scheduler.schedule(payload, at=at, debounce_key=key, **more)
 
     def rows(self):
-        return [row for row in self.world.cloud.actions() if row.debounce_key is not None]
+        return [row for row in self.world.cloud.actions() if row.debounced is not None]
 
     def check(self):
         """Each accepted call is in one action, whose first run begins no sooner than the last one says."""
@@ -69,7 +69,7 @@ class DebounceCalls:
                 if number in holders:
                     yield f"call {number} is in {short(row.id)} and in {short(holders[number].id)}"
                 holders[number] = row
-            if row.debounce_until is not None and row.nominal_at > row.debounce_until:
+            if row.debounced.until is not None and row.nominal_at > row.debounced.until:
                 yield f"{short(row.id)} is due after its bound"
             last = self.accepted.get(max(numbers))
             begun = row.attempts[0].started_at if 0 < len(row.attempts) < 20 else None

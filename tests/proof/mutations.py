@@ -14,8 +14,7 @@ from duetime.jobs import claim_policy
 from duetime.jobs.plan import Plan
 from duetime.jobs.trusted_reading import KnownPauses
 from duetime.memory.jobs import MemoryJobStore
-from duetime.memory.queries import MemoryQueries
-from duetime.memory.store import MemoryStore
+from duetime.memory.store import MemoryQueries, MemoryStore
 from duetime.model import transition
 from duetime.model.action import Status
 from duetime.model.expiry import Expiry
@@ -338,7 +337,7 @@ def without_recognising_calls():
 def without_comparing_the_key():
     def put(self, action, former):
         del former
-        return PUT_DEBOUNCED(self, action, self.find_debounced(action.tenant_id, action.debounce_key))
+        return PUT_DEBOUNCED(self, action, self.find_debounced(action.tenant_id, action.debounced.key))
 
     with where_callers_debounce(), patch.object(MemoryStore, "put_debounced", delegate_to(put)):
         yield

@@ -76,8 +76,8 @@ class World:
     def follow(self, action_id):
         """Check that the predecessors of an action were executed."""
         rows = {row.id: row for row in self.cloud.actions()}
-        for one in Predecessors.parse(rows[action_id].after).ids:
-            if rows[one].status is not Status.EXECUTED and rows[action_id].after_rule is None:
+        for one in Predecessors.of_row(rows[action_id]).ids:
+            if rows[one].status is not Status.EXECUTED and rows[action_id].after.rule is None:
                 self.problems.append(f"{action_id} runs, and {one} is {rows[one].status}")
 
     def fill(self, name):

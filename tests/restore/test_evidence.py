@@ -10,6 +10,7 @@ from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.model.action import Action, Attempt, Status
 from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
 from duetime.model.job import Definition, Job, JobRef, Origin
+from duetime.model.row_parts import Act, Concurrency, RunPlan
 from duetime.restore.evidence import Evidence, LoggedEvent, Verdict
 from duetime.settings import Settings
 
@@ -45,7 +46,7 @@ def run_of_job(nominal_at):
         due_shard="0",
         created_by="plan",
         payload=None,
-        planned_at=NOON - 90 * MINUTE,
+        planned=RunPlan(NOON - 90 * MINUTE),
     )
 
 
@@ -105,7 +106,9 @@ def test_a_log_line_shows_an_end_or_a_change(word, verdict):
 
 def test_a_row_that_ran_at_the_restore_point_may_double():
     run = Attempt(queued_at=NOON - 11 * MINUTE, started_at=NOON - 11 * MINUTE, instance="w")
-    row = replace(PASSED, status=Status.PROCESSING, fence=1, attempts=(run,), concurrency_key="till-4")
+    row = replace(
+        PASSED, status=Status.PROCESSING, fence=1, attempts=(run,), concurrency=Concurrency("till-4")
+    )
     assert known().judge(row) == (
         Verdict.DUE,
         "it was running at the restore point since 2026-03-01T11:49:00Z",
@@ -120,7 +123,7 @@ def test_with_the_wheel_no_missing_timer_is_evidence():
 
 
 def test_the_previous_table_decides_before_logs_and_audit():
-    ended = replace(LATER, status=Status.CANCELLED, changed_at=NOON - MINUTE, changed_by="ada")
+    ended = replace(LATER, status=Status.CANCELLED, changed=Act(NOON - MINUTE, "ada"))
     facts = {"audited": {(LATER.tenant_id, LATER.id): change_of(LATER)}}
     found = known(previous={LATER.ref: ended}, previous_table="duetime-actions", **facts).judge(LATER)
     assert found == (Verdict.ENDED, "cancelled in duetime-actions, changed 2026-03-01T11:59:00Z")

@@ -177,7 +177,7 @@ class Recorder:
     def _call(self, ref, before, after):
         cloud = self.world.cloud
         is_new = before is None and after is not None and is_one_shot(after.id)
-        if is_new and after.concurrency_key is None:
+        if is_new and after.concurrency is None:
             self._traces[ref] = RowTrace(cloud.now - BEFORE, cloud.memory.settings.lease)
         trace = self._traces.get(ref)
         pauses = cloud.memory.pauses.list()

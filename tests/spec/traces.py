@@ -122,10 +122,10 @@ class RowTrace:
             row.fence,
             self.units(row.lease_until),
             self.nonce(row.nonce),
-            row.cancel_requested_at is not None,
+            row.cancel_request is not None,
             row.dismissed_reason is not None,
             self.units(row.expires_at),
-            row.handed_over or NONE,
+            row.hand_over.fence if row.hand_over else NONE,
         )
 
     def add(self, line, *, sent):

@@ -55,7 +55,7 @@ def damage(path, action, text):
 
 def counted(store):
     row = store.get(store.action.ref)
-    store.write(row, replace(row, coalesced=row.coalesced + 1))
+    store.write(row, replace(row, depth=row.depth + 1))
 
 
 def test_a_file_of_another_format_is_rejected(path):
@@ -100,7 +100,7 @@ def test_changes_come_in_the_order_of_the_writes(store, changes):
         thread.start()
     for thread in threads:
         thread.join()
-    assert [change.new.coalesced for change in changes] == list(range(201))
+    assert [change.new.depth for change in changes] == list(range(201))
 
 
 def test_two_processes_change_a_row_one_after_the_other(store, another):
@@ -108,7 +108,7 @@ def test_two_processes_change_a_row_one_after_the_other(store, another):
     for one in (store, another) * 5:
         with one.table.step():
             counted(one)
-    assert store.get(store.action.ref).coalesced == 10
+    assert store.get(store.action.ref).depth == 10
 
 
 def test_a_row_is_removed_once_its_time_to_live_has_ended(store, changes):

@@ -191,7 +191,7 @@ function Next({ action }: { action: ActionView }) {
   return (
     <Item title={say(title, values)} at={Date.parse(action.due_at)} tone="is-pending is-now">
       {isDue && action.concurrency_key && (
-        <p class="muted">{say("slot", { key: action.concurrency_key, n: action.concurrency_limit ?? 1 })}</p>
+        <p class="muted">{say("slot", { key: action.concurrency_key, n: action.concurrency_limit })}</p>
       )}
       {isDue && action.job && <p class="muted">{say("lock")}</p>}
     </Item>

@@ -221,7 +221,7 @@ function Head({ action, entries }: { action: ActionView; entries: Entry[] }) {
         </Fact>
       )}
       {key && (
-        <Fact name={say("concurrency_key")}>{say("slots", { key, n: action.concurrency_limit ?? 1 })}</Fact>
+        <Fact name={say("concurrency_key")}>{say("slots", { key, n: action.concurrency_limit })}</Fact>
       )}
       {action.trace_id && (
         <Fact name={say("trace")}>

@@ -23,6 +23,7 @@ from duetime.model.batch import (
 )
 from duetime.model.lease import Applied, Rejected
 from duetime.model.predecessors import SKIP, Predecessors
+from duetime.model.row_parts import After
 from duetime.ports.actions import ActionStore
 from duetime_contract.scheduling import LARGE
 from duetime_contract.specimens import (
@@ -78,10 +79,14 @@ def members(store: ActionStore, batch: ActionBatch, count: int, start: int = 0) 
     return rows
 
 
-def held(store: ActionStore, after: str = f"batch:{NAME}", payload: str | None = None) -> Action:
+def held(
+    store: ActionStore, after: str = f"batch:{NAME}", payload: str | None = None, rule: str | None = None
+) -> Action:
     """An unwritten held action."""
     row = fresh(store) if payload is None else fresh(store, payload=payload)
-    return replace(row, due_at=HELD_AT, first_due_at=NOON, after=Predecessors.parse(after).text())
+    return replace(
+        row, due_at=HELD_AT, first_due_at=NOON, after=After(Predecessors.parse(after).text(), rule)
+    )
 
 
 def finish(store: ActionStore, row: Action) -> None:
@@ -99,8 +104,7 @@ class BatchContract(StoreContract):
     """The item of a batch, and its members."""
 
     def test_a_batch_is_opened_with_its_completion_action(self, store: ActionStore) -> None:
-        completion = held(store, payload=LARGE)
-        completion = replace(completion, payload_offloaded=True, payload_size=len(LARGE))
+        completion = replace(held(store, payload=LARGE), payload_size=len(LARGE))
         batch = replace(opened(store, "other"), name=NAME, on_complete=completion.id)
         assert store.open_batch(batch, completion) == batch
         assert store.find_batch(batch.ref) == batch
@@ -311,7 +315,7 @@ class ReleaseContract(StoreContract):
         assert isinstance(store.release(row, transition.released(row, now=NOON, unmet=None)), Rejected)
 
     def test_a_release_can_skip_and_keeps_the_reason(self, store: ActionStore) -> None:
-        row = replace(held(store), after_rule=SKIP)
+        row = held(store, rule=SKIP)
         store.put(row)
         skipped = transition.skipped(
             row, SkipReason.PREDECESSOR, note="x failed", by="duetime", at=NOON, kept_until=NOON + DAYS

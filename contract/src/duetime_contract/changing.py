@@ -10,6 +10,7 @@ import pytest
 
 from duetime.model.action import Action, Status
 from duetime.model.lease import Applied, Rejected
+from duetime.model.row_parts import Act
 from duetime.ports.actions import ActionStore
 from duetime_contract.specimens import (
     CALLER,
@@ -44,7 +45,7 @@ class CancelContract(StoreContract):
 
     def test_a_pending_action_is_cancelled(self, store: ActionStore, action: Action) -> None:
         row = applied(store, action.ref, store.cancel(action, by="ops", at=AT, kept_until=EXPIRY))
-        assert (row.status, row.changed_by, row.changed_at) == (Status.CANCELLED, "ops", AT)
+        assert (row.status, row.changed) == (Status.CANCELLED, Act(AT, "ops"))
         assert (row.kept_until, row.cancelled_by) == (EXPIRY, "ops")
 
     def test_a_cancelled_row_leaves_the_due_index(self, store: ActionStore, action: Action) -> None:
@@ -77,7 +78,7 @@ class CancelContract(StoreContract):
         self, store: ActionStore, claimed: Action
     ) -> None:
         row = applied(store, claimed.ref, store.ask_to_cancel(claimed, by="ops", at=NOON + SECOND))
-        assert row == replace(claimed, cancel_requested_by="ops", cancel_requested_at=NOON + SECOND)
+        assert row == replace(claimed, cancel_request=Act(NOON + SECOND, "ops"))
 
     def test_the_first_request_to_cancel_stays(self, store: ActionStore, claimed: Action) -> None:
         first = store.ask_to_cancel(claimed, by="ops", at=NOON + SECOND)
@@ -89,7 +90,7 @@ class RescheduleContract(StoreContract):
 
     def test_a_pending_action_gets_another_due_time(self, store: ActionStore, action: Action) -> None:
         row = applied(store, action.ref, store.reschedule(action, LATER, by="ops", at=AT))
-        assert row == replace(action, due_at=LATER, generation=2, changed_by="ops", changed_at=AT)
+        assert row == replace(action, due_at=LATER, generation=2, changed=Act(AT, "ops"))
 
     def test_a_rescheduled_row_moves_in_the_due_index(self, store: ActionStore, action: Action) -> None:
         store.reschedule(action, LATER, by="ops", at=AT)
@@ -210,7 +211,7 @@ class RedriveContract(StoreContract):
     def test_a_failed_action_is_pending_again(self, store: ActionStore, failed: Action) -> None:
         row = applied(store, failed.ref, store.redrive(failed, LATER, by="ops", at=LATER))
         assert (row.status, row.due_at, row.generation, row.kept_until) == (Status.PENDING, LATER, 2, None)
-        assert (row.changed_by, row.changed_at) == ("ops", LATER)
+        assert row.changed == Act(LATER, "ops")
 
     def test_a_redriven_action_retains_its_history_and_its_nominal_time(
         self, store: ActionStore, failed: Action
@@ -246,7 +247,7 @@ class RedriveContract(StoreContract):
         store.settle(taken_over, end(Status.FAILED, ORPHANED_AT))
         store.redrive(stored_row(store, claimed.ref), LATER, by="ops", at=LATER)
         row = stored_row(store, claimed.ref)
-        assert (row.recoveries, row.cancel_requested_at, row.cancel_requested_by) == (0, None, None)
+        assert (row.recoveries, row.cancel_request) == (0, None)
 
     def test_a_repeated_redrive_returns_the_first_result(self, store: ActionStore, failed: Action) -> None:
         assert store.redrive(failed, LATER, by="ops", at=LATER) == store.redrive(
@@ -273,7 +274,7 @@ class DismissContract(StoreContract):
         self, store: ActionStore, failed: Action
     ) -> None:
         row = applied(store, failed.ref, store.dismiss(failed, "by hand", by="ops", at=LATER))
-        assert row == replace(failed, dismissed_reason="by hand", changed_by="ops", changed_at=LATER)
+        assert row == replace(failed, dismissed_reason="by hand", changed=Act(LATER, "ops"))
 
     def test_a_dismissed_row_leaves_the_list_of_dead_letters(
         self, store: ActionStore, failed: Action

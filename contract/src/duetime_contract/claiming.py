@@ -11,6 +11,7 @@ import pytest
 from duetime.model.action import Action, Attempt, Status
 from duetime.model.expiry import Expiry
 from duetime.model.lease import Claimed, LeaseHeld, SettleResult
+from duetime.model.row_parts import Act
 from duetime.ports.actions import ActionStore
 from duetime_contract.specimens import (
     CALLER,
@@ -170,7 +171,7 @@ class TakeOverContract(StoreContract):
 
     def test_a_take_over_retains_a_request_to_cancel(self, store: ActionStore, claimed: Action) -> None:
         store.ask_to_cancel(claimed, by=CALLER, at=NOON + SECOND)
-        assert claim(store, claimed.ref, ORPHANED_AT).cancel_requested_at == NOON + SECOND
+        assert claim(store, claimed.ref, ORPHANED_AT).cancel_request == Act(NOON + SECOND, CALLER)
 
     def test_a_take_over_repeated_with_its_nonce_is_the_same(self, store: ActionStore) -> None:
         dead, claim_terms = running(store), terms(ORPHANED_AT)

@@ -20,6 +20,7 @@ from duetime.errors import CommitRejected, Unsupported
 from duetime.model.action import Action, Ending, Status
 from duetime.model.job import Job, JobRef
 from duetime.model.lease import Settlement, SettleResult
+from duetime.model.row_parts import Act
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime_contract.job_specimens import DAY, counted, ended, planned, stored_job, taken
@@ -179,7 +180,7 @@ class CommitContract(FollowUpContract):
         store.ask_to_cancel(claimed, by=CALLER, at=NOON + SECOND)
         assert commit(store, claimed) is DONE
         row = stored_row(store, claimed.ref)
-        assert (row.status, row.cancel_requested_by) == (Status.EXECUTED, CALLER)
+        assert (row.status, row.cancel_request) == (Status.EXECUTED, Act(NOON + SECOND, CALLER))
 
     def test_a_rejected_commit_writes_nothing_and_names_the_entry(
         self, store: ActionStore, claimed: Action, follow_up: Action

@@ -12,8 +12,10 @@ import pytest
 
 from duetime.ids import TenantId
 from duetime.model.action import Action, Status
-from duetime.model.debounce import DebounceHolder, awaits_first_run, coalesced
+from duetime.model.debounce import DebounceHolder, awaits_first_run, calls_taken, coalesced
+from duetime.model.debounce import key_of as debounce_key_of
 from duetime.model.lease import Applied, Claimed, Rejected
+from duetime.model.row_parts import Act, Debounced
 from duetime.ports.actions import ActionStore
 from duetime_contract.races import CROWD, ROUNDS, together
 from duetime_contract.scheduling import LARGE
@@ -52,9 +54,7 @@ def call(
     """Return the unwritten action of a call."""
     action = fresh(store, tenant_id=tenant_id, due_at=due_at, payload=payload)
     size = len(payload) if payload in {LARGE, LARGER} else 0
-    return replace(
-        action, debounce_key=key, debounce_until=until, payload_offloaded=size > 0, payload_size=size
-    )
+    return replace(action, debounced=Debounced(key, until), payload_size=size)
 
 
 def holder_of(store: ActionStore, key: str = KEY, tenant_id: TenantId = ACME) -> DebounceHolder:
@@ -89,7 +89,7 @@ def further_call(
 def repeated(store: ActionStore, action: Action) -> Action:
     """A call as callers make it, until it is applied."""
     while True:
-        holder = store.find_debounced(action.tenant_id, action.debounce_key or "")
+        holder = store.find_debounced(action.tenant_id, debounce_key_of(action))
         if holder is None or holder.action is None or not awaits_first_run(holder.action):
             if store.put_debounced(action, holder):
                 return action
@@ -152,11 +152,11 @@ class DebounceContract(StoreContract):
         later = replace(call(store, due_at=NOON + HOUR, payload=NEWER), expires_at=EXPIRY)
         row = applied(store, waiting.ref, further_call(store, later, by="ops"))
         assert (row.due_at, row.payload, row.expires_at) == (NOON + HOUR, NEWER, EXPIRY)
-        assert (row.generation, row.coalesced, row.changed_by, row.changed_at) == (2, 1, "ops", NOON)
+        assert (row.generation, calls_taken(row), row.changed) == (2, 1, Act(NOON, "ops"))
         assert self.due_time(store, waiting) == NOON + HOUR
         assert store.get(later.ref) is None
         row = applied(store, waiting.ref, further_call(store, call(store)))
-        assert (row.expires_at, row.generation, row.coalesced) == (None, 3, 2)
+        assert (row.expires_at, row.generation, calls_taken(row)) == (None, 3, 2)
 
     @pytest.mark.parametrize(
         "payloads",
@@ -206,7 +206,7 @@ class DebounceContract(StoreContract):
         row = applied(store, waiting.ref, further_call(store, again))
         repeat = further_call(store, again, holder=read)
         assert isinstance(repeat, Applied)
-        assert (repeat.action.generation, repeat.action.coalesced) == (2, 1)
+        assert (repeat.action.generation, calls_taken(repeat.action)) == (2, 1)
         assert store.get(waiting.ref) == row
 
     @pytest.mark.parametrize("change", ["another call", "claim", "end"])
@@ -242,14 +242,14 @@ class DebounceRaceContract(StoreContract):
         together([partial(repeated, store, item) for item in calls])
         [listed] = store.of_tenant(ACME, limit=50, cursor=None)
         row = stored_row(store, listed.ref)
-        assert (row.generation, row.coalesced) == (len(calls), len(calls) - 1)
+        assert (row.generation, calls_taken(row)) == (len(calls), len(calls) - 1)
         assert row.due_at in {item.due_at for item in calls}
 
     def test_of_a_call_a_claim_and_a_cancel_exactly_one_wins(self, store: ActionStore) -> None:
         for number in range(ROUNDS):
             action = first_call(store, key=f"{KEY}-{number}")
             holder = holder_of(store, f"{KEY}-{number}")
-            later = call(store, key=action.debounce_key or "", due_at=NOON + HOUR, payload=NEWER)
+            later = call(store, key=debounce_key_of(action), due_at=NOON + HOUR, payload=NEWER)
             moved, won, cancelled = together(
                 [
                     partial(further_call, store, later, holder=holder),
@@ -269,7 +269,7 @@ class DebounceRaceContract(StoreContract):
     def test_a_call_beside_a_claim_is_in_that_run_or_in_a_new_action(self, store: ActionStore) -> None:
         for number in range(ROUNDS):
             action = first_call(store, key=f"{KEY}-{number}")
-            last = call(store, key=action.debounce_key or "", payload=NEWER)
+            last = call(store, key=debounce_key_of(action), payload=NEWER)
             placed, won = together([partial(repeated, store, last), partial(store.claim, action, terms())])
             assert isinstance(won, Claimed)
             assert isinstance(placed, Action)

@@ -9,8 +9,8 @@ from datetime import datetime
 import pytest
 
 from duetime.model.action import Action, Status
-from duetime.model.hand_over import HandOverTerms, Progress
 from duetime.model.lease import Claimed, LeaseHeld, Renewed, Settlement, SettleResult
+from duetime.model.row_parts import HandOver, Progress
 from duetime.ports.actions import ActionStore
 from duetime_contract.slots import holding
 from duetime_contract.specimens import (
@@ -34,7 +34,7 @@ AT = NOON + SECOND
 WAITS_UNTIL = AT + MINUTE
 """Earlier than the end of the worker's lease, which it replaces."""
 
-TERMS = HandOverTerms(at=AT, times_out_at=AT + HOUR, waits_until=WAITS_UNTIL, beat_seconds=60, key="key")
+TERMS = HandOver(fence=1, at=AT, times_out_at=AT + HOUR, key="key", beat_seconds=60)
 HALF = Progress(0.5, "1 of 2")
 
 
@@ -58,12 +58,7 @@ class HandOverContract(StoreContract):
     def test_a_hand_over_replaces_the_lease(self, store: ActionStore) -> None:
         row = handed_over(store)
         assert row.is_handed_over
-        assert (row.status, row.lease_until, row.times_out_at) == (
-            Status.PROCESSING,
-            WAITS_UNTIL,
-            AT + HOUR,
-        )
-        assert (row.handed_over_at, row.beat_seconds, row.hand_over_key) == (AT, 60, "key")
+        assert (row.status, row.lease_until, row.hand_over) == (Status.PROCESSING, WAITS_UNTIL, TERMS)
 
     def test_a_repeated_hand_over_changes_nothing(self, store: ActionStore) -> None:
         row = handed_over(store)
@@ -102,11 +97,7 @@ class HandOverContract(StoreContract):
         beat = store.beat(row, WAITS_UNTIL + SECOND, now=AT + SECOND, progress=HALF)
         assert beat == Renewed(cancel_requested=False)
         after = stored_row(store, row.ref)
-        assert (after.lease_until, after.progress, after.progress_note) == (
-            WAITS_UNTIL + SECOND,
-            "0.5",
-            "1 of 2",
-        )
+        assert (after.lease_until, after.progress) == (WAITS_UNTIL + SECOND, HALF)
 
     def test_a_heartbeat_that_arrives_after_a_later_one_changes_nothing(self, store: ActionStore) -> None:
         row = handed_over(store)
@@ -168,30 +159,27 @@ class HandOverContract(StoreContract):
         row = handed_over(store)
         taken = store.claim(row, terms(WAITS_UNTIL + SKEW + TICK))
         assert isinstance(taken, Claimed)
-        again = replace(TERMS, at=WAITS_UNTIL + MINUTE, waits_until=WAITS_UNTIL + HOUR, key="next")
+        again = replace(TERMS, fence=2, at=WAITS_UNTIL + MINUTE, key="next")
         assert store.hand_over(taken.action, again) is not None
         assert stored_row(store, row.ref).is_handed_over
 
     def test_a_question_is_stored_until_a_later_hand_over_has_none(self, store: ActionStore) -> None:
         claimed = running(store)
-        store.hand_over(claimed, replace(TERMS, question="Refund 900 € to Ann?", decision_terms="execute"))
+        asked = replace(TERMS, question="Refund 900 € to Ann?", decision_terms="execute")
+        store.hand_over(claimed, asked)
         row = stored_row(store, claimed.ref)
-        assert (row.awaits_approval, row.question, row.decision_terms) == (
-            True,
-            "Refund 900 € to Ann?",
-            "execute",
-        )
+        assert (row.awaits_approval, row.hand_over) == (True, asked)
         taken = store.claim(stored_row(store, claimed.ref), terms(WAITS_UNTIL + SKEW + TICK))
         assert isinstance(taken, Claimed)
         assert not taken.action.awaits_approval
-        store.hand_over(taken.action, replace(TERMS, key="other"))
+        store.hand_over(taken.action, replace(TERMS, fence=2))
         row = stored_row(store, claimed.ref)
-        assert (row.is_handed_over, row.question, row.decision_terms) == (True, None, None)
+        assert (row.awaits_approval, row.handed_over) == (False, replace(TERMS, fence=2))
 
     def test_a_run_reports_its_progress(self, store: ActionStore) -> None:
         claimed = running(store)
         assert store.report(claimed, HALF) == Renewed(cancel_requested=False)
-        assert stored_row(store, claimed.ref).progress == "0.5"
+        assert stored_row(store, claimed.ref).progress == HALF
 
     def test_a_take_over_removes_the_progress_of_the_lost_run(self, store: ActionStore) -> None:
         claimed = running(store)
@@ -199,8 +187,7 @@ class HandOverContract(StoreContract):
         taken = store.claim(stored_row(store, claimed.ref), terms(LEASE_END + SKEW + TICK))
         assert isinstance(taken, Claimed)
         row = stored_row(store, claimed.ref)
-        assert (row.progress, row.progress_note) == (taken.action.progress, taken.action.progress_note)
-        assert (row.progress, row.progress_note) == (None, None)
+        assert row.progress is taken.action.progress is None
 
     def test_a_claim_with_a_slot_removes_the_progress_of_the_former_run(self, store: ActionStore) -> None:
         claimed = holding(store)

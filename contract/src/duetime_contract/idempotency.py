@@ -54,7 +54,7 @@ def under_key(
 ) -> Action:
     """Return an unwritten action with a key."""
     action = fresh(store, tenant_id=tenant_id, due_at=due_at, payload=payload)
-    return replace(action, idempotency_key=key, payload_offloaded=payload == LARGE)
+    return replace(action, idempotency_key=key, payload_size=len(LARGE) if payload == LARGE else 0)
 
 
 def key_from(at: datetime, ttl: timedelta = TTL) -> KeyTerms:

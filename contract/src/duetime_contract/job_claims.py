@@ -12,6 +12,7 @@ from duetime.model.action import Action, Status
 from duetime.model.checkpoint import Checkpoint
 from duetime.model.job import Job
 from duetime.model.lease import SettleResult
+from duetime.model.row_parts import Act
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, LockRequirement
 from duetime_contract.job_specimens import (
@@ -126,7 +127,7 @@ class OccurrenceClaimContract(JobsContract):
         store.ask_to_cancel(run, by="ops", at=NOON + SECOND)
         assert jobs.claim(taking(run, job, claim_terms=terms(ORPHANED_AT)))
         row = stored_row(store, run.ref)
-        assert (row.fence, row.cancel_requested_by, row.cancel_requested_at) == (2, "ops", NOON + SECOND)
+        assert (row.fence, row.cancel_request) == (2, Act(NOON + SECOND, "ops"))
 
     @pytest.mark.parametrize("hold", HELD)
     def test_a_job_that_changed_after_the_read_rejects_the_claim(

@@ -53,7 +53,7 @@ class JobHistoryContract(StoreContract):
         planned(store, NOON, payload='{"of":"all"}')
         put(store, replace(manual_run(store, NOON + HOUR), payload='{"of":"one"}'))
         large = '{"of":"' + 3_000 * "x" + '"}'
-        put(store, replace(manual_run(store, NOON + 2 * HOUR), payload=large, payload_offloaded=True))
+        put(store, replace(manual_run(store, NOON + 2 * HOUR), payload=large, payload_size=len(large)))
         listed = store.of_job(ACME, NIGHTLY, limit=50, cursor=None)
         assert [row.payload for row in listed] == [None, '{"of":"one"}', None]
 

@@ -12,6 +12,7 @@ import pytest
 from duetime.ids import SYSTEM_TENANT
 from duetime.model.action import Action, SkipReason, Status, Trigger
 from duetime.model.lease import Applied, Rejected, SettleResult
+from duetime.model.row_parts import Act, RunPlan
 from duetime.ports.actions import ActionStore
 from duetime_contract.job_specimens import (
     NIGHTLY,
@@ -89,7 +90,7 @@ class JobRunContract(StoreContract):
     ) -> None:
         store.settle(claim(store, row.ref), end(Status.EXECUTED))
         with unchanged(store.get, row.ref):
-            store.put(replace(row, planned_at=NOON))
+            store.put(replace(row, planned=RunPlan(NOON)))
 
     def test_one_occurrence_of_two_tenants_is_two_rows(self, store: ActionStore) -> None:
         mine, theirs = planned(store), planned(store, tenant_id=GLOBEX)
@@ -108,7 +109,7 @@ class JobRunContract(StoreContract):
         row = planned(store, catches_up=True)
         assert store.settle(claim(store, row.ref), end(Status.PENDING)) is SettleResult.SETTLED
         found = stored_row(store, row.ref)
-        assert (found.cadence, found.planned_at, found.catches_up) == ("daily_12:00", PLANNED_AT, True)
+        assert found.planned == RunPlan(PLANNED_AT, "daily_12:00", catches_up=True)
         assert (found.nominal_at, found.due_at) == (NOON, NOON + SECOND + HOUR)
 
     def test_runs_of_jobs_are_not_in_their_tenants_list_of_one_shots(
@@ -128,7 +129,7 @@ class SkipContract(StoreContract):
         )
         assert (found.status, found.skip_reason) == (Status.SKIPPED, SkipReason.OVERLAP)
         assert (found.note, found.kept_until) == ("the one of noon still runs", EXPIRY)
-        assert (found.changed_by, found.changed_at) == ("ops", AT)
+        assert found.changed == Act(AT, "ops")
 
     @pytest.mark.parametrize("reason", list(SkipReason))
     def test_every_reason_is_stored(self, store: ActionStore, reason: SkipReason, row: Action) -> None:
@@ -145,7 +146,7 @@ class SkipContract(StoreContract):
         skip(store, row)
         found = stored_row(store, row.ref)
         assert (found.due_at, found.generation, found.fence, found.attempts) == (NOON, 1, 0, ())
-        assert (found.cadence, found.planned_at, found.catches_up) == ("daily_12:00", PLANNED_AT, True)
+        assert found.planned == RunPlan(PLANNED_AT, "daily_12:00", catches_up=True)
 
     def test_a_skipped_row_leaves_the_due_index(self, store: ActionStore, row: Action) -> None:
         skip(store, row)

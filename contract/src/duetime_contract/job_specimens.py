@@ -11,6 +11,7 @@ from duetime.ids import ActionId, JobName, TenantId, due_shard_of, event_run_id,
 from duetime.model.action import Action, ActionRef, Ending, Status
 from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, JobSpan, Origin, Pause, SpanKind
 from duetime.model.lease import ClaimTerms
+from duetime.model.row_parts import RunPlan
 from duetime.model.run_stats import EndedRun, RunStats
 from duetime.model.transition import started
 from duetime.model.wake_state import WakeState
@@ -149,9 +150,9 @@ def _run(
         "due_shard": due_shard_of(run_id, len(store.due_shards)),
         "created_by": "planner",
         "payload": '{"ledger":"main"}',
-        "planned_at": PLANNED_AT,
     }
-    return Action(tenant_id=tenant_id, id=run_id, **usual | given)
+    of_plan = {name: given.pop(name) for name in ("cadence", "catches_up", "job_tenant") if name in given}
+    return Action(tenant_id=tenant_id, id=run_id, planned=RunPlan(PLANNED_AT, **of_plan), **usual | given)
 
 
 def planned(store: ActionStore, nominal_at: datetime = NOON, **fields: Any) -> Action:
@@ -224,7 +225,7 @@ def recorded(store: ActionStore, at: datetime = NOON, status: Status = Status.EX
         lease_until=None,
         nonce=None,
         retry=None,
-        planned_at=at + MINUTE,
+        planned=RunPlan(at + MINUTE),
         kept_until=EXPIRY,
     )
 

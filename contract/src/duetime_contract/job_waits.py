@@ -11,6 +11,7 @@ import pytest
 from duetime.model.action import Action, SkipReason, Status
 from duetime.model.job import Job
 from duetime.model.lease import SettleResult
+from duetime.model.row_parts import Act
 from duetime.model.transition import cancelled, skipped
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
@@ -138,7 +139,7 @@ class EndPendingContract(JobsContract):
     ) -> None:
         assert jobs.end_pending(row, cancelled(row, by="ops", at=NOON, kept_until=EXPIRY), job.ref)
         found = stored_row(store, row.ref)
-        assert (found.status, found.changed_by, found.changed_at) == (Status.CANCELLED, "ops", NOON)
+        assert (found.status, found.changed) == (Status.CANCELLED, Act(NOON, "ops"))
         assert (found.kept_until, found.due_at, found.generation) == (EXPIRY, NOON, 1)
 
     def test_a_pending_run_is_skipped_with_its_reason(
@@ -151,7 +152,7 @@ class EndPendingContract(JobsContract):
             SkipReason.REQUESTED,
             "a holiday",
         )
-        assert (found.changed_by, found.kept_until) == ("ops", EXPIRY)
+        assert (found.modified_by, found.kept_until) == ("ops", EXPIRY)
 
     def test_a_row_that_will_not_run_leaves_the_due_index(
         self, store: ActionStore, jobs: JobStore, job: Job, row: Action

@@ -9,6 +9,7 @@ import pytest
 
 from duetime.model.action import KEPT_ATTEMPTS, Action, Ending, Status
 from duetime.model.lease import Applied, Renewed, SettleResult
+from duetime.model.row_parts import Act
 from duetime.ports.actions import ActionStore
 from duetime_contract.specimens import (
     CALLER,
@@ -90,7 +91,7 @@ class SettleContract(StoreContract):
         store.ask_to_cancel(claimed, by=CALLER, at=NOON + SECOND)
         assert store.settle(claimed, end(status)) is SettleResult.SETTLED
         row = stored_row(store, claimed.ref)
-        assert (row.status, row.cancel_requested_by) == (status, CALLER)
+        assert (row.status, row.cancel_request) == (status, Act(NOON + SECOND, CALLER))
 
 
 class RetryContract(StoreContract):

@@ -11,6 +11,7 @@ import pytest
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.lease import Claimed, ClaimTerms, SettleResult
+from duetime.model.row_parts import Act, Concurrency
 from duetime.model.slots import MOST_WAITING, KeySlots, SlotMove
 from duetime.model.transition import started
 from duetime.ports.actions import ActionStore
@@ -52,9 +53,8 @@ def keyed(
         store,
         replace(
             fresh(store, tenant_id=tenant_id, payload=LARGE if payload_offloaded else "{}"),
-            payload_offloaded=payload_offloaded,
-            concurrency_key=key,
-            concurrency_limit=limit,
+            payload_size=len(LARGE) if payload_offloaded else 0,
+            concurrency=Concurrency(key, limit),
         ),
     )
 
@@ -71,14 +71,14 @@ def holders(store: ActionStore, key: str = KEY, tenant_id: TenantId = ACME) -> s
 
 def take(store: ActionStore, row: Action, slots: KeySlots | None = None) -> bool:
     """Take a slot for a row, by the slots as they are now; whether it has one."""
-    slots = slots or slots_of(store, row.concurrency_key or "", row.tenant_id)
+    slots = slots or slots_of(store, row.slot_key, row.tenant_id)
     return store.take_slot(row, slots, NOON)
 
 
 def begin(store: ActionStore, ref: ActionRef, claim_terms: ClaimTerms | None = None) -> bool:
     """Take a slot for a row as it is now, and claim it; whether it has begun."""
     row = stored_row(store, ref)
-    slots = slots_of(store, row.concurrency_key or "", row.tenant_id)
+    slots = slots_of(store, row.slot_key, row.tenant_id)
     has_slot = slots.has_token(row) or take(store, row, slots)
     return has_slot and isinstance(store.claim(row, claim_terms or terms()), Claimed)
 
@@ -254,7 +254,7 @@ class SlotContract(KeyedContract):
         assert store.get(keyed_action.ref) == changed
 
     def test_a_row_that_is_gone_is_not_claimed_with_a_slot(self, store: ActionStore) -> None:
-        stranger = replace(fresh(store), concurrency_key=KEY)
+        stranger = replace(fresh(store), concurrency=Concurrency(KEY))
         assert not isinstance(store.claim(stranger, terms()), Claimed)
         assert store.get(stranger.ref) is None
 
@@ -279,7 +279,7 @@ class SlotContract(KeyedContract):
         store.ask_to_cancel(run, by=CALLER, at=NOON + SECOND)
         assert isinstance(store.claim(run, terms(ORPHANED_AT)), Claimed)
         row = stored_row(store, run.ref)
-        assert (row.fence, row.cancel_requested_by, row.cancel_requested_at) == (2, CALLER, NOON + SECOND)
+        assert (row.fence, row.cancel_request) == (2, Act(NOON + SECOND, CALLER))
 
     @pytest.mark.parametrize("status", ENDS)
     def test_a_settle_and_a_commit_leave_the_slot(self, store: ActionStore, status: Status) -> None:
@@ -293,7 +293,7 @@ class SlotContract(KeyedContract):
         store.settle(run, end(Status.FAILED))
         store.redrive(stored_row(store, run.ref), NOON + HOUR, by=CALLER, at=NOON + HOUR)
         row = stored_row(store, run.ref)
-        assert (row.concurrency_key, row.concurrency_limit) == (KEY, LIMIT)
+        assert (row.slot_key, row.slot_limit) == (KEY, LIMIT)
         assert begin(store, run.ref, terms(NOON + HOUR))
 
     def test_no_list_shows_the_holder_of_a_slot(self, store: ActionStore, run: Action) -> None:

@@ -72,7 +72,7 @@ def fresh(
         due_shard=due_shard_of(action_id, len(store.due_shards)),
         created_by=CALLER,
         payload=payload,
-        payload_offloaded=payload_offloaded,
+        payload_size=len(payload.encode()) if payload_offloaded else 0,
         correlation_id=correlation_id,
     )
 

@@ -98,8 +98,8 @@ class InvariantWatch:
         if old.status is Status.PROCESSING and self.is_live(old):
             self._report(new, f"{process.name} takes it over from a live lease (invariant 1)")
         self._holders[new.ref] = _Holder(process, new.fence)
-        if new.concurrency_key is not None:
-            self._check_slot(old, new, new.concurrency_key)
+        if new.concurrency is not None:
+            self._check_slot(old, new, new.slot_key)
         job = self._job_of(new)
         if job is not None:
             if not _is_decided_before(job, old, new):
@@ -117,7 +117,7 @@ class InvariantWatch:
         others = [run for ref, run in runs.items() if ref != row.ref and self.is_live(run)]
         order = list(slots.holders)
         last = max([*others, row], key=lambda run: order.index(run.id) if run.id in order else -1)
-        if len(others) >= last.concurrency_limit:
+        if len(others) >= last.slot_limit:
             running = ", ".join(short(other.id) for other in others)
             self._report(row, f"it begins while {running} run under its concurrency key (invariant 1)")
 
@@ -147,7 +147,7 @@ class InvariantWatch:
             self._report(new, "its hand-over ends without its attempt")
         elif last is not None and old.lease_until is not None and last >= old.lease_until:
             self._report(new, f"it is ended at {last:%H:%M:%S}, after its hand-over's end")
-        if new.lease_until and new.times_out_at and new.lease_until > new.times_out_at:
+        if new.lease_until and new.hand_over and new.lease_until > new.hand_over.times_out_at:
             self._report(new, "its hand-over waits past its time-out")
 
     def _check_run(self, process: Process, old: Action, new: Action) -> None:
@@ -159,8 +159,8 @@ class InvariantWatch:
             who = "no process" if holder is None else f"{holder.process.name} under fence {holder.fence}"
             self._report(new, f"{process.name} writes it, though {who} holds it (invariant 1)")
         self._check_expiry(old, new)
-        if new.status is Status.PENDING and old.cancel_requested_at is not None:
-            self._report(new, f"it is to run again, though {old.cancel_requested_by} requested its end")
+        if new.status is Status.PENDING and old.cancel_request is not None:
+            self._report(new, f"it is to run again, though {old.cancel_request.by} requested its end")
         job = self._job_of(new)
         is_covered = job is not None and job.unlocked_since is None  # else both may have begun without a lock
         if job is not None and is_covered and new.status is Status.PROCESSING:
@@ -188,8 +188,8 @@ class InvariantWatch:
         return self.processes.clock.now() + holder.process.offset <= row.lease_until
 
     def _remember(self, row: Action) -> None:
-        if row.concurrency_key is not None:
-            _keep_if_running(self._in_turn.setdefault((row.tenant_id, row.concurrency_key), {}), row)
+        if row.concurrency is not None:
+            _keep_if_running(self._in_turn.setdefault((row.tenant_id, row.slot_key), {}), row)
         owner = _owner_of(row)
         if owner is not None:
             _keep_if_running(self._live.setdefault(owner, {}), row)

@@ -12,6 +12,7 @@ from duetime import ids
 from duetime.errors import InvalidArgument, NotFound, StateConflict
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.tenant_context import TenantContext
+from duetime.model import row_parts
 from duetime.model.action import Action
 from duetime.model.batch import (
     HELD_AT,
@@ -112,10 +113,8 @@ class BatchWrites:
         completion = None
         if on_complete is not None:
             (action,) = self.callbacks.make([Order(on_complete, at=now)])
-            after = Predecessors((), (name,)).text()
-            completion = replace(
-                action, due_at=HELD_AT, first_due_at=action.due_at, after=after, after_rule=ANY
-            )
+            after = row_parts.After(Predecessors((), (name,)).text(), ANY)
+            completion = replace(action, due_at=HELD_AT, first_due_at=action.due_at, after=after)
         batch = ActionBatch(
             tenant_id=context.tenant_id,
             name=name,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from duetime import ids
 from duetime.errors import BackendUnavailable
 from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
 from duetime.model import transition
 from duetime.model.action import Action, Status
-from duetime.model.job import JobRef
+from duetime.model.job import job_ref_of
 from duetime.model.lease import Applied, Rejected
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
@@ -66,9 +65,9 @@ def _cancel_pending(
     kept_until: datetime,
 ) -> Applied | Rejected:
     """Cancel a pending action, and free the lock of its job, which it may hold between two attempts."""
-    job = ids.job_of(row.id)
+    job = job_ref_of(row)
     if job is None or jobs is None:
         return store.cancel(row, by=by, at=at, kept_until=kept_until)
     ended = transition.cancelled(row, by=by, at=at, kept_until=kept_until)
-    is_done = jobs().end_pending(row, ended, JobRef(row.job_tenant or row.tenant_id, job))
+    is_done = jobs().end_pending(row, ended, job)
     return Applied(ended) if is_done else Rejected(row)

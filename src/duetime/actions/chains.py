@@ -10,6 +10,7 @@ from typing import get_args
 from duetime.errors import BackendUnavailable, InvalidArgument, NotFound, truncate
 from duetime.ids import ActionId
 from duetime.jobs.change_with_retry import CHANGED, Conflict, retry_on_conflict
+from duetime.model import row_parts
 from duetime.model.action import Action, ActionRef
 from duetime.model.batch import HELD_AT, MOST_FOLLOWERS, ActionBatch, BatchRef, followed
 from duetime.model.predecessors import ANY, SKIP, After, AfterFailure, Decision, Predecessors, decide
@@ -59,9 +60,8 @@ def held(action: Action, after: After, rule: str | None, store: ActionStore, now
         _check_followers(one, rows[one].followers)
     for name, batch in batches.items():
         _check_followers(name, batch.followers)
-    waiting = replace(
-        action, due_at=HELD_AT, first_due_at=action.due_at, after=predecessors.text(), after_rule=rule
-    )
+    waits = row_parts.After(predecessors.text(), rule)
+    waiting = replace(action, due_at=HELD_AT, first_due_at=action.due_at, after=waits)
     verdict = decide(waiting, rows, batches)
     if verdict.decision is Decision.RUN:
         return replace(waiting, due_at=action.due_at, first_due_at=None)
@@ -77,7 +77,7 @@ def follow(action: Action, store: ActionStore) -> None:
     """
     if not action.is_held:
         return
-    predecessors = Predecessors.parse(action.after or "")
+    predecessors = Predecessors.of_row(action)
     try:
         for one in predecessors.ids:
             store.add_follower(ActionRef(action.tenant_id, one), action.id)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from duetime.clock import PAUSES
 from duetime.errors import BackendUnavailable
 from duetime.model.action import Action
-from duetime.model.debounce import awaits_first_run, check_same_type, coalesced, due_time_of_call
+from duetime.model.debounce import awaits_first_run, check_same_type, coalesced, due_time_of_call, key_of
 from duetime.model.lease import Applied
-from duetime.model.new_action import IN_ROW_LIMIT, rate_key_of, written_payload
+from duetime.model.new_action import offloaded, rate_key_of, written_payload
 from duetime.ports.actions import ActionStore
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def place_debounced(
             item.
         BackendUnavailable: other callers changed the action each time; nothing was scheduled.
     """
-    key, is_counted = call.debounce_key or "", False
+    key, is_counted = key_of(call), False
     for race in range(_RACES):
         holder = store.find_debounced(call.tenant_id, key)
         row = None if holder is None else holder.action
@@ -88,7 +88,7 @@ def _merged(
     return replace(
         call,
         payload=written,
-        payload_offloaded=size > IN_ROW_LIMIT,
+        payload_size=offloaded(size),
         rate_key=rate_key_of(merged, None) if is_of_payload else call.rate_key,
         expires_at=expires_at,
     )

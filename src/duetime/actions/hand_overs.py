@@ -30,15 +30,14 @@ from duetime.model.action import Action, ActionRef, Ending, Status
 from duetime.model.decision import Decision, approver_not_allowed
 from duetime.model.hand_over import (
     Beat,
-    Progress,
     checked_result,
-    next_wait_until,
     not_handed_over,
     unknown_token,
 )
 from duetime.model.hand_over_token import Token, key_of, token_of
 from duetime.model.lease import SettleResult
 from duetime.model.outcome import SUCCEEDED, Outcome
+from duetime.model.row_parts import Progress
 from duetime.ports.actions import ActionStore, DamagedRow
 from duetime.ports.jobs import JobStore
 from duetime.retry import NEVER, RetryPolicy
@@ -88,7 +87,7 @@ class HandOvers:
         outcome = _failure(reason, retry)
 
         def ended(row: Action) -> tuple[Outcome, RetryPolicy]:
-            if row.cancel_requested_at is not None:
+            if row.cancel_request is not None:
                 return Outcome(Ending.CANCELLED, outcome.message), NEVER
             return outcome, RetryPolicy.parse(row.retry or NEVER.text())
 
@@ -99,16 +98,18 @@ class HandOvers:
         row = self._row(ref)
         if row is None:
             raise NotFound("action", ref.id)
-        if row.question is None:
+        waiting = row.hand_over
+        if waiting is None or waiting.question is None:
             problem = f"it is {row.status.value}, and only one that waits for an approval can be"
             raise StateConflict(f"cannot {decision.verb} action {ref.id}", problem, code="action-conflict")
         token = Token.parse(token_of(row))
         if not row.awaits_approval:
             is_running = row.status is Status.PROCESSING
             raise HandOverEnded(row.id, row.status, _LATER_RUN if is_running else _reason(row, token))
-        if row.needs_another_approver and decision.is_approved and not decision.is_by_another:
+        if waiting.needs_another_approver and decision.is_approved and not decision.is_by_another:
             raise approver_not_allowed(row.id, "approve it over the API, which verifies who calls")
-        outcome, result = decision.outcome(row.decision_terms), decision.result(row.decision_terms)
+        terms = waiting.decision_terms
+        outcome, result = decision.outcome(terms), decision.result(terms)
         return self._end(token, lambda _row: (outcome, NEVER), result, is_decision=True)
 
     def heartbeat(self, token: str, progress: Progress | None = None) -> Beat:
@@ -116,7 +117,7 @@ class HandOvers:
         parsed = self._parsed(token)
         row = self._open_row(parsed)
         now = self._clock.now()
-        until = next_wait_until(row, now)
+        until = row.hand_over.waits_until(now) if row.hand_over else now
         found = self._store.beat(row, until, now=now, progress=progress)
         if found is None:
             raise self._why_ended(parsed)
@@ -216,14 +217,17 @@ class HandOvers:
 
 
 def _reason(row: Action, token: Token) -> str:
+    last = row.hand_over
     if row.fence != token.fence:
         return _LATER_RUN
     if row.status is not Status.PROCESSING:
         ended_at = row.attempts[-1].finished_at
-        subject = "it was ended" if row.handed_over == token.fence else "its run ended without a hand-over"
-        decision = f", {row.attempts[-1].message}" if row.question and row.attempts[-1].message else ""
+        was_handed_over = last is not None and last.fence == token.fence
+        subject = "it was ended" if was_handed_over else "its run ended without a hand-over"
+        message = row.attempts[-1].message
+        decision = f", {message}" if last is not None and last.question and message else ""
         return f"{subject} at {instant.text(ended_at)}{decision}" if ended_at else subject
-    if row.lease_until == row.times_out_at:
+    if last is None or row.lease_until == last.times_out_at:
         return "its time-out has passed"
     return "its heartbeat was missed"
 

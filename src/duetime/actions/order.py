@@ -15,10 +15,10 @@ from duetime.instant import Precision, When
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model import read_back
 from duetime.model.action import Action
-from duetime.model.debounce import check_debounce
+from duetime.model.debounce import debounced_by
 from duetime.model.expiry import expiry_time
 from duetime.model.idempotency import KeyTerms, key_terms
-from duetime.model.new_action import checked_concurrency_key, new_action, rate_key_of
+from duetime.model.new_action import concurrency_of, new_action, rate_key_of
 from duetime.model.priority import Priority, check_priority
 
 if TYPE_CHECKING:
@@ -87,25 +87,21 @@ class Order:
         """
         now, settings, key = context.clock.now(), context.settings, self.idempotency_key
         due_at = instant.due_time(self.at, now=now, tz=self.tz, precision=self.precision)
-        debounce_key = None if self.debounce_key is None else ids.debounce_key(self.debounce_key)
-        debounce_until = self._debounce_until(now)
-        check_debounce(debounce_key, key, due_at=due_at, until=debounce_until)
+        debounced = debounced_by(self.debounce_key, key, due_at=due_at, until=self._debounce_until(now))
         action = new_action(
             self.payload,
             due_at=due_at,
             now=now,
             tenant_id=context.tenant_id,
             actor=context.actor,
-            correlation_id=None if self.correlation_id is None else ids.correlation_id(self.correlation_id),
+            correlation_id=ids.optional_key("correlation_id", self.correlation_id),
             due_shards=settings.due_shards,
             random_bytes=context.random_bytes,
-            idempotency_key=None if key is None else ids.idempotency_key(key),
-            concurrency_key=checked_concurrency_key(self.concurrency_key, self.concurrency_limit),
-            concurrency_limit=self.concurrency_limit,
+            idempotency_key=ids.optional_key("idempotency_key", key),
+            concurrency=concurrency_of(self.concurrency_key, self.concurrency_limit),
             trace=trace,
             expires_at=self.expiry_from(due_at, now),
-            debounce_key=debounce_key,
-            debounce_until=debounce_until,
+            debounced=debounced,
             rate_key=rate_key_of(self.payload, self.rate_key),
             is_high=check_priority(self.priority, enabled=settings.high_priority) == "high",
         )

@@ -124,7 +124,7 @@ class Search:
         return [row for row in rows if selection.admits_payload(self._read_payload(full.get(row.ref)))]
 
     def _read_payload(self, row: Action | None) -> Any:
-        if row is not None and row.payload_offloaded:
+        if row is not None and row.payload_size:
             row = self._store.get(row.ref)
         return None if row is None else self._payload_of(row)
 

@@ -20,6 +20,7 @@ from duetime.model.job import Job, JobRef, job_ref_of
 from duetime.model.outcome import OVERRAN
 from duetime.model.predecessors import ANY, SKIP, Predecessors, waits_for
 from duetime.model.rate_limit import RateLimit
+from duetime.model.row_parts import HandOver
 from duetime.model.slots import KeySlots
 from duetime.model.work_pause import LATEST_WAKE, Hold, WorkPause
 from duetime.ports.actions import ActionStore
@@ -95,8 +96,8 @@ def _how_it_ended(row: Action) -> str:
 
 def _why_processing(row: Action, now: datetime, settings: Settings) -> Reason:
     begun = row.attempts[-1]
-    if row.is_handed_over and row.handed_over_at is not None:
-        return _why_handed_over(row, now, settings)
+    if row.handed_over is not None:
+        return _why_handed_over(row, row.handed_over, now, settings)
     if row.lease_until is None or row.lease_until + settings.clock_skew >= now:
         return Reason(
             f"It has been running since {_text(begun.started_at)} in {begun.instance}."
@@ -112,7 +113,7 @@ def _why_processing(row: Action, now: datetime, settings: Settings) -> Reason:
 
 def _why_held(row: Action, sources: WhySources) -> Reason:
     """Return which predecessors a held action waits for, and what it does if one is not executed."""
-    predecessors = Predecessors.parse(row.after or "")
+    predecessors = Predecessors.of_row(row)
     refs = [ActionRef(row.tenant_id, one) for one in predecessors.ids]
     rows = {found.id: found for found in sources.store.get_rows(refs)}
     found = (sources.store.find_batch(BatchRef(row.tenant_id, name)) for name in predecessors.batches)
@@ -120,31 +121,31 @@ def _why_held(row: Action, sources: WhySources) -> Reason:
     if not waits:
         return Reason("Its predecessors have ended: it is released within minutes.")
     rule = {ANY: "it runs after any end", SKIP: "if one is not executed, it is skipped"}
-    then = rule.get(row.after_rule or "", "if one is not executed, it fails")
+    then = rule.get((row.after and row.after.rule) or "", "if one is not executed, it fails")
     return Reason(
         f"It waits for {'; for '.join(waits)}. It is due at {_text(row.nominal_at)}, or after that; {then}."
     )
 
 
-def _why_handed_over(row: Action, now: datetime, settings: Settings) -> Reason:
+def _why_handed_over(row: Action, hand_over: HandOver, now: datetime, settings: Settings) -> Reason:
     """Return what a handed-over action waits for: its party, or a worker after a lost hand-over."""
-    about = f"It was handed over at {_text(row.handed_over_at)}, and no worker runs it."
+    about = f"It was handed over at {_text(hand_over.at)}, and no worker runs it."
     until = row.lease_until
     if until is not None and until + settings.clock_skew < now:
-        what = "timed out" if until == row.times_out_at else "missed a heartbeat"
+        what = "timed out" if until == hand_over.times_out_at else "missed a heartbeat"
         return Reason(
             f"{about} The hand-over {what} at {_text(until)}: a worker takes it over with its next message.",
             now,
         )
-    if row.question is not None:
+    if hand_over.question is not None:
         return Reason(
-            f"It has waited for an approval since {_text(row.handed_over_at)}: {row.question} Without a"
-            f" decision, it times out at {_text(row.times_out_at)}.{_stop(row)}",
+            f"It has waited for an approval since {_text(hand_over.at)}: {hand_over.question} Without a"
+            f" decision, it times out at {_text(hand_over.times_out_at)}.{_stop(row)}",
             until,
         )
-    beat = f" The next heartbeat is due by {_text(until)}." if row.beat_seconds else ""
+    beat = f" The next heartbeat is due by {_text(until)}." if hand_over.beat_seconds else ""
     return Reason(
-        f"{about} It waits for a completion by token, and times out at {_text(row.times_out_at)}."
+        f"{about} It waits for a completion by token, and times out at {_text(hand_over.times_out_at)}."
         f"{beat}{_progress(row)}{_stop(row)}",
         until,
     )
@@ -153,12 +154,12 @@ def _why_handed_over(row: Action, now: datetime, settings: Settings) -> Reason:
 def _progress(row: Action) -> str:
     if row.progress is None:
         return ""
-    note = f": {row.progress_note}" if row.progress_note else ""
-    return f" {round(float(row.progress) * 100)} % is done{note}."
+    note = f": {row.progress.note}" if row.progress.note else ""
+    return f" {round(row.progress.share * 100)} % is done{note}."
 
 
 def _stop(row: Action) -> str:
-    return f" {row.cancel_requested_by} requested that it stops." if row.cancel_requested_at else ""
+    return f" {row.cancel_request.by} requested that it stops." if row.cancel_request else ""
 
 
 def _why_pending(row: Action, now: datetime, sources: WhySources) -> Reason:
@@ -217,11 +218,10 @@ def _due_later(row: Action, sources: WhySources) -> Reason:
         return Reason(
             f"Attempt {row.attempt} failed: {row.attempts[-1].message}. It is due again at {due}.", row.due_at
         )
-    if row.debounce_key is not None and row.attempt == 0:
-        bound = "" if row.debounce_until is None else f", until {_text(row.debounce_until)} at the latest"
-        sentence = (
-            f"It is due at {due}. A call with the debounce key {row.debounce_key} can move that{bound}."
-        )
+    if row.debounced is not None and row.attempt == 0:
+        key, until = row.debounced.key, row.debounced.until
+        bound = "" if until is None else f", until {_text(until)} at the latest"
+        sentence = f"It is due at {due}. A call with the debounce key {key} can move that{bound}."
         return Reason(sentence, row.due_at)
     return Reason(f"It is due at {due}.", row.due_at)
 
@@ -244,8 +244,8 @@ def _why_after(row: Action, sources: WhySources) -> Reason:
 
 
 def _overdue(row: Action, now: datetime, sources: WhySources) -> Reason:
-    if row.concurrency_key is not None:
-        slots = sources.store.key_slots(row.tenant_id, row.concurrency_key)
+    if row.concurrency is not None:
+        slots = sources.store.key_slots(row.tenant_id, row.slot_key)
         if slots.is_full_for(row):
             return Reason(_waits_for_slot(row, slots, sources))
     owner = job_ref_of(row)
@@ -273,8 +273,8 @@ def _waits_for_slot(row: Action, slots: KeySlots, sources: WhySources) -> str:
     count = f"at least {ahead}" if ahead >= _MOST_AHEAD else str(ahead)
     holders = ", ".join(sorted(slots.holders))
     return (
-        f"It waits for a slot of the concurrency key {row.concurrency_key}, behind {count} that wait longer."
-        f" Its limit is {row.concurrency_limit}, and these hold slots: {holders}."
+        f"It waits for a slot of the concurrency key {row.slot_key}, behind {count} that wait longer."
+        f" Its limit is {row.slot_limit}, and these hold slots: {holders}."
     )
 
 

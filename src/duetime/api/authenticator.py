@@ -199,7 +199,7 @@ def _of_signature(
     subject = _subject(context["identity"].get("user")) or _subject(signed_by)
     names_itself = bool(session) and not name.startswith(_IDENTITY_CENTER)
     return Caller(
-        tenant_id, ids.actor(actor[: ids.ACTOR_LIMIT]), roles, subject=subject, names_itself=names_itself
+        tenant_id, ids.key("actor", actor[: ids.KEY_LIMIT]), roles, subject=subject, names_itself=names_itself
     )
 
 
@@ -227,7 +227,7 @@ def _actor(claims: Mapping[str, Any]) -> str:
     names = ["email", "sub"] if str(claims.get("email_verified", True)).lower() == "true" else ["sub"]
     for name in names:
         try:
-            return ids.actor(claims.get(name))
+            return ids.key("actor", claims.get(name))
         except InvalidArgument:  # an address may hold the key separator; the subject never does
             continue
     raise Forbidden("the caller's token has no valid actor; it needs the claim email or sub")

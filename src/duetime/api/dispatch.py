@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from http import HTTPStatus
 from typing import Any
 
@@ -20,13 +21,73 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from duetime.api.audit_middleware import AuditMiddleware
 from duetime.api.authenticator import Caller, require
 from duetime.api.context import ApiContext
-from duetime.api.cursors import CursorSeal
 from duetime.api.gateway_event import RequestContent
 from duetime.api.parameters import body_fields, refuse_parameters
 from duetime.api.problems import invalid_request, problem_of
-from duetime.api.routes import Route, ServedRequest
-from duetime.errors import DuetimeError, truncate
+from duetime.api.routes import Route, RouteMatch, ServedRequest
+from duetime.errors import DuetimeError, InvalidCursor, truncate
 from duetime.ports.access import AuditTrail
+
+_FREE = frozenset(
+    {"cursor", "limit", "dry_run", "at", "in", "tz", "precision", "language", "until", "created_until"}
+)
+"""Fields that do not change which items follow; and the ends of a window, which the first page may set."""
+
+_DIGITS = 12
+
+
+class CursorSeal:
+    """Adds the mark of one request to the cursor in its response, and checks it in the next request."""
+
+    def __init__(
+        self, match: RouteMatch, caller: Caller | None, event: Mapping[str, Any], content: RequestContent
+    ) -> None:
+        filters = {
+            **event["queryStringParameters"],
+            **event["multiValueQueryStringParameters"],
+            **content.fields,
+        }
+        route = match.methods.get(event["httpMethod"])
+        query = (
+            caller and caller.tenant_id,
+            route and route.operation_id,
+            sorted(match.arguments.items()),
+            sorted((name, str(value)) for name, value in filters.items() if name not in _FREE),
+        )
+        self._mark = "." + sha256(json.dumps(query).encode()).hexdigest()[:_DIGITS]
+
+    def closed(self, answer: Any) -> Any:
+        """Return a response's content with the mark at its `next_cursor`."""
+        if not isinstance(answer, dict) or not answer.get("next_cursor"):
+            return answer
+        return {**answer, "next_cursor": answer["next_cursor"] + self._mark}
+
+    def opened(
+        self, event: Mapping[str, Any], content: RequestContent
+    ) -> tuple[dict[str, Any], RequestContent]:
+        """Return a request with the cursor that the list understands.
+
+        Raises:
+            InvalidCursor: it is no cursor of this list and these filters.
+        """
+        query = event["queryStringParameters"]
+        if "cursor" in query:
+            cursor = self._without_mark(query["cursor"])
+            several = {**event["multiValueQueryStringParameters"], "cursor": [cursor]}
+            event = {
+                **event,
+                "queryStringParameters": {**query, "cursor": cursor},
+                "multiValueQueryStringParameters": several,
+            }
+        if isinstance(sent := content.fields.get("cursor"), str):
+            content = content._replace(value={**content.value, "cursor": self._without_mark(sent)})
+        return dict(event), content
+
+    def _without_mark(self, cursor: str) -> str:
+        if not cursor.endswith(self._mark):
+            raise InvalidCursor
+        return cursor.removesuffix(self._mark)
+
 
 log = logging.getLogger(__name__)
 

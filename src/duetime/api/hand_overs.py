@@ -23,6 +23,7 @@ from duetime.api.views import ActionSummary, View, shows
 from duetime.errors import HandOverEnded
 from duetime.model.action import Action, Status
 from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
+from duetime.model.debounce import calls_taken
 from duetime.model.decision import Decision, approver_not_allowed
 from duetime.model.hand_over import Beat, not_handed_over, progress_of
 from duetime.model.hand_over_token import token_of
@@ -199,7 +200,8 @@ class DecisionRoutes(RouteGroup):
     ) -> ActionSummary:
         """Approve an action that waits for an approval, once; a second decision changes nothing (409)."""
         row, caller = self.api.scheduler_for(request, action_id).get(action_id), caller_at(request)
-        if is_checked := row.needs_another_approver:
+        is_checked = row.hand_over is not None and row.hand_over.needs_another_approver
+        if is_checked:
             self._require_another(row, caller)
         reason = "" if body is None else body.reason
         decision = Decision(True, caller.actor, reason, is_by_another=is_checked)
@@ -230,7 +232,7 @@ class DecisionRoutes(RouteGroup):
             Forbidden: the caller scheduled it, or the trail may lack a request that did.
         """
         requests = self._requests_of(row, caller)
-        if row.coalesced or all(entry.status == HTTPStatus.OK for entry in requests):
+        if calls_taken(row) or all(entry.status == HTTPStatus.OK for entry in requests):
             raise approver_not_allowed(
                 row.id, "the audit trail does not have all who made it, so it can only be rejected"
             )

@@ -196,7 +196,7 @@ class HealthRoutes(RouteGroup):
         types = answers.read("manifests", lambda: [*api.jobs.routes.types()])
         late = {
             "sweep": swept,
-            "catch-up": catch_up.planned_at if catch_up else None,
+            "catch-up": catch_up.created_at if catch_up else None,
             "overdue": ready_at,
         }
         ill = [
@@ -263,7 +263,7 @@ class HealthRoutes(RouteGroup):
         rows = store.get_rows([entry.ref for page in pages for entry in page.entries])
         pending = [row for row in rows if row.status is Status.PENDING and row.due_at <= now]
         ready = [(self.api.ready_at(row), row) for row in pending]
-        free = [(at, row) for at, row in ready if row.concurrency_key is None and at <= now]
+        free = [(at, row) for at, row in ready if row.concurrency is None and at <= now]
         late = [row for at, row in free if at > row.due_at and now - at > self._latest]
         oldest = min(free, key=lambda found: found[0], default=None)
         has_more = any(page.cursor is not None for page in pages)

@@ -23,7 +23,7 @@ from duetime.api.views import Instant, View, shows
 from duetime.cadence import Cadence, Interval, local_occurrences, parse
 from duetime.cadence.explain import LocalOccurrence
 from duetime.errors import InvalidPayload, UnknownType
-from duetime.jobs.minute_load import MinuteLoad, load_beside
+from duetime.jobs.crowded_minutes import MinuteLoad, load_beside
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
 from duetime.payload import Payload

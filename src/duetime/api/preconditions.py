@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 def etag_of_action(action: Action) -> str:
     """Return the action's ETag, which changes, claims and settlements replace."""
-    return _etag(action.id, action.generation, action.fence, action.status.value, action.changed_at)
+    changed_at = action.changed and action.changed.at
+    return _etag(action.id, action.generation, action.fence, action.status.value, changed_at)
 
 
 def etag_of_job(job: Job) -> str:

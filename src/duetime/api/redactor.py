@@ -47,7 +47,7 @@ class Redactor:
     def secrets_of(self, action: Action) -> Sequence[object] | None:
         """Return the values that texts of its handler must not show; None if they are unknown."""
         handler = self.app.handlers.get(action.type)
-        if self.sees_all or (action.payload is None and not action.payload_offloaded):
+        if self.sees_all or (action.payload is None and not action.payload_size):
             return ()
         if handler is None or action.payload_version > handler.version:
             return None

@@ -221,7 +221,7 @@ def _before(prefix: str) -> str:
 
 def _is_correlation_id(text: str) -> bool:
     try:
-        return ids.correlation_id(text) == text
+        return ids.key("correlation_id", text) == text
     except InvalidArgument:
         return False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from types import MappingProxyType, UnionType
@@ -13,7 +13,7 @@ from aws_lambda_powertools.event_handler import Response
 from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema, create_model
 
 from duetime.environment import lambda_region
-from duetime.model.action import Action, Attempt
+from duetime.model.action import FIELDS, Action, Attempt
 from duetime.model.redaction import Redacted
 from duetime.ports.actions import Scanned
 
@@ -27,8 +27,8 @@ class ApiModel(BaseModel):
 
     model_config = ConfigDict(defer_build=True)
 
-    shown: ClassVar[Mapping[str, type]] = MappingProxyType({})
-    """The class that describes a field, for each field that is declared there."""
+    shown: ClassVar[Mapping[str, Sequence[tuple[type, str]]]] = MappingProxyType({})
+    """Of each field that other classes declare: these classes, and its name there; the first describes it."""
 
 
 M = TypeVar("M", bound=ApiModel)
@@ -37,7 +37,7 @@ M = TypeVar("M", bound=ApiModel)
 def with_fields(model: type[M], fields: Mapping[str, Any], source: type) -> type[M]:
     """Return a model with further fields, which a class declares and describes."""
     made: type[M] = create_model(model.__name__, __base__=model, __module__=model.__module__, **fields)
-    made.__doc__, made.shown = model.__doc__, dict.fromkeys(fields, source)
+    made.__doc__, made.shown = model.__doc__, {name: [(source, name)] for name in fields}
     return made
 
 
@@ -76,23 +76,45 @@ class View(ApiModel):
             name: value
             for thing in reversed(shown)
             for name in cls.model_fields.keys() - made.keys()
-            if (value := getattr(thing, name, _ABSENT)) is not _ABSENT
+            if (value := _fact_of(thing, name)) is not _ABSENT
         }
         return cls.model_validate(found | made)
+
+
+def _fact_of(thing: Any, name: str) -> Any:
+    if isinstance(thing, Action) and name in FIELDS:
+        return FIELDS[name].of(thing)
+    return getattr(thing, name, _ABSENT)
 
 
 def shows(source: type, names: str) -> Callable[[type[M]], type[M]]:
     """Add attributes of a class to a view, with their types; the document has their descriptions, too."""
 
     def shown(view: type[M]) -> type[M]:
-        annotations = {
-            name: source.__annotations__.get(name) or getattr(source, name).fget.__annotations__["return"]
-            for name in names.split()
+        facts = {name: (source, name, "") for name in names.split()}
+        if source is Action:
+            in_parts = {name: FIELDS[name] for name in facts if name in FIELDS and FIELDS[name].of_part}
+            facts |= {
+                name: (fact.source, fact.of_part or "", " | None" if fact.absent is None else "")
+                for name, fact in in_parts.items()
+            }
+        fields = {
+            name: (_as_json(kinds_of(owner, {name: _annotation(owner, fact, absent)}, {})[name]), ...)
+            for name, (owner, fact, absent) in facts.items()
         }
-        kinds = kinds_of(source, annotations, {})
-        return with_fields(view, {name: (_as_json(kind), ...) for name, kind in kinds.items()}, source)
+        made = with_fields(view, fields, source)
+        made.shown = {
+            name: [(source, FIELDS[name].field if absent else name), (owner, fact)]
+            for name, (owner, fact, absent) in facts.items()
+        }
+        return made
 
     return shown
+
+
+def _annotation(source: type, name: str, absent: str) -> Any:
+    found = source.__annotations__.get(name) or getattr(source, name).fget.__annotations__["return"]
+    return f"{found}{absent}" if absent else found
 
 
 def _as_json(kind: Any) -> Any:
@@ -121,18 +143,15 @@ class AttemptView(View):
 @shows(
     Action,
     "id type status is_retrying due_at nominal_at expires_at tenant_id correlation_id idempotency_key"
-    " concurrency_key is_high batch after waits_for is_held debounce_key debounce_until coalesced rate_key"
+    " concurrency_key concurrency_limit is_high batch after waits_for is_held debounce_key debounce_until"
+    " coalesced rate_key"
     " created_at created_by modified_at modified_by executed_at cancel_requested_at cancelled_by"
     " failure_reason dismissed_reason recoveries job cadence trigger skip_reason note held_by is_handed_over"
-    " handed_over_at times_out_at heartbeat_at awaits_approval question progress_note",
+    " handed_over_at times_out_at heartbeat_at awaits_approval question progress progress_note",
 )
 class ActionSummary(View):
     """An action without its payload: in lists, and after a change."""
 
-    concurrency_limit: int | None
-    """How many actions with its concurrency key run at once; null without a key."""
-    progress: float | None
-    """The share that was reported last, from 0 to 1."""
     attempts: list[AttemptView]
     """Its runs, the first first; of many the latest 20."""
 
@@ -145,9 +164,7 @@ class ActionSummary(View):
             AttemptView.of(run, number=number, outcome=_outcome(run, is_last=place == len(numbered)))
             for place, (number, run) in enumerate(numbered, 1)
         ]
-        progress = None if action.progress is None else float(action.progress)
-        limit = None if action.concurrency_key is None else action.concurrency_limit
-        return super().of(action, attempts=attempts, progress=progress, concurrency_limit=limit, **made)
+        return super().of(action, attempts=attempts, **made)
 
 
 def _outcome(attempt: Attempt, *, is_last: bool) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from duetime.aws.items import as_stored, checkpoint_entry, differences
+from duetime.aws.items import FORMS, as_stored, attribute_of, differences
 from duetime.aws.keys import Item
 from duetime.model.action import Action, Status
 from duetime.model.checkpoint import Checkpoint
@@ -75,7 +75,7 @@ def _guarded(guard: Guard, read: Action, after: Action) -> tuple[str, Item]:
             f"{name} = :{name}" if value else f"attribute_not_exists({name})"
             for name, value in as_read.items()
         ),
-        *(f"attribute_not_exists({name})" for name in guard.unset),
+        *(f"attribute_not_exists({attribute_of(name)})" for name in guard.unset),
         *(f"{name} <= :most_{name}" for name in bounds),
         *(f"{name} > :least_{name}" for name in least),
     ]
@@ -99,7 +99,7 @@ def checkpoint(claimed: Action, stored: Checkpoint) -> Update:
         "ExpressionAttributeNames": STATUS_NAME,
         "ExpressionAttributeValues": {
             **values,
-            ":checkpoint": checkpoint_entry(stored),
+            ":checkpoint": {"M": FORMS["Checkpoint"].store(stored)},
             ":number": {"N": str(stored.number)},
         },
         "ReturnValues": "ALL_NEW",

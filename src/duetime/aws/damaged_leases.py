@@ -12,14 +12,13 @@ from typing import Any
 from duetime import instant
 from duetime.aws.conditions import ROW_IS_ABSENT, Update, check, swap
 from duetime.aws.keys import Item, ref_of
-from duetime.aws.row_checks import read_instant
 from duetime.errors import UnreadableRow
 from duetime.model import transition
 from duetime.model.action import Status
 from duetime.model.lease import FENCE_STEP
 from duetime.model.swap import as_it_is
 from duetime.ports.actions import DamagedRow
-from duetime.ports.keyed_items import COUNT_LIMIT, UNREADABLE
+from duetime.ports.keyed_items import COUNT_LIMIT, EXACT_INSTANT, UNREADABLE
 from duetime.ports.row_writes import RowStillDead
 
 _DECIDING = ("status", "fence", "lease_until")
@@ -45,9 +44,10 @@ def _status(item: Item) -> Status | None:
 
 def _lease(item: Item) -> datetime | None:
     try:
-        return read_instant(item, "lease_until")
+        lease: datetime = EXACT_INSTANT.load(item["lease_until"]["S"])
     except UNREADABLE:
         return None
+    return lease
 
 
 def still_dead(write: RowStillDead) -> Update:

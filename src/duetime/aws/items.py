@@ -1,140 +1,189 @@
-"""Actions as DynamoDB items. Default values are omitted, so that a row fits into one write unit."""
+"""Actions as DynamoDB items. Default values are omitted, so that a row fits into one write unit.
+
+IAM restricts the keys of a write, not its attributes: a caller that may write rows of its tenant may write
+any value. A row that duetime cannot have written is unreadable, so a forged value reaches no step that
+handles other tenants' rows too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING
+from datetime import datetime
+from functools import partial
+from typing import Any
 
 from duetime import ids, instant
 from duetime.aws.keys import Item, correlation_key, is_row, payload_key, ref_of, row_key, shard_key
-from duetime.aws.row_checks import check_keys, check_values, read_instant
 from duetime.errors import UnreadableRow
-from duetime.ids import SEPARATOR, ActionId
-from duetime.model.action import Action, Attempt, Ending, SkipReason, Status
+from duetime.ids import SEPARATOR, SYSTEM_TENANT, ActionId
+from duetime.model.action import FIELDS, Action, ActionRef, Attempt, Ending, SkipReason, Status, StoredField
 from duetime.model.change import Change
 from duetime.model.checkpoint import Checkpoint
+from duetime.model.json_value import JSON_LIMIT
+from duetime.model.new_action import PAYLOAD_LIMIT
+from duetime.model.predecessors import Predecessors
 from duetime.model.swap import changes
-from duetime.ports.keyed_items import UNREADABLE
+from duetime.ports.keyed_items import COUNT_LIMIT, EPOCH, EXACT_INSTANT, FLAG, NUMBER, UNREADABLE, Form
+from duetime.retry import RetryPolicy
+
+TYPE_LIMIT = 100
+TEXT_LIMIT = 2_000
+"""Characters of any other text: duetime writes at most 500, apart from retry policies."""
+FOLLOWERS_LIMIT = 1_000
+"""More than a row has: calls at once may add a few more than 50."""
+ATTEMPTS_LIMIT = 100
+"""More than a row has: it stores the latest 20, and those of workers that died."""
+
+_TERMS = ("execute", "another", "execute another")
+_SHARE = re.compile(r"0(?:\.\d{1,4})?|1", re.ASCII)
 
 
-def attempt_entry(attempt: Attempt) -> Item:
-    """Return the entry of ``attempts`` for a run.
+def _checked(check: Callable[[str], object]) -> Form:
+    """Return the form of a text that `check` accepts; otherwise it raises a ValueError."""
 
-    Names have one letter, because a row has several entries.
-    """
-    texts = {
-        "q": instant.text(attempt.queued_at),
-        "s": instant.text(attempt.started_at),
-        "i": attempt.instance,
-    }
-    if attempt.finished_at is not None:
-        texts["f"] = instant.text(attempt.finished_at)
-    if attempt.ending is not None:
-        texts["e"] = attempt.ending.value
-    if attempt.message is not None:
-        texts["m"] = attempt.message
-    return {"M": {name: {"S": text} for name, text in texts.items()}}
+    def load(text: str) -> str:
+        check(text)
+        return text
+
+    return Form("S", str, load)
 
 
-def _to_attempt(entry: Item) -> Attempt:
-    return Attempt(
-        queued_at=read_instant(entry, "q"),
-        started_at=read_instant(entry, "s"),
-        instance=entry["i"]["S"],
-        finished_at=read_instant(entry, "f") if "f" in entry else None,
-        ending=Ending(entry["e"]["S"]) if "e" in entry else None,
-        message=entry["m"]["S"] if "m" in entry else None,
-    )
+def _check_length(most: int, text: str) -> None:
+    if len(text) > most:
+        raise ValueError(f"has {len(text):,} characters; at most {most:,} are allowed")
 
 
-def checkpoint_entry(checkpoint: Checkpoint) -> Item:
-    """Return the value of ``checkpoint``: the text, and what orders it among others."""
+def _check_size(most: int, text: str) -> None:
+    if len(text.encode()) > most:
+        raise ValueError(f"has more than {most:,} bytes")
+
+
+def _check_type(name: str) -> None:
+    _check_length(TYPE_LIMIT, name)
+    if not name or not name.isprintable():
+        raise ValueError(f"has {len(name)} characters; 1 to {TYPE_LIMIT} printable ones are allowed")
+
+
+def _check_shard(text: str) -> None:
+    if not (text.isdecimal() and text.isascii()):
+        raise ValueError(f"is {text[:20]!r}; it is a number")
+
+
+def _check_policy(text: str) -> None:
+    _check_length(TEXT_LIMIT, text)
+    RetryPolicy.parse(text)
+
+
+def _check_terms(text: str) -> None:
+    if text not in _TERMS:
+        raise ValueError(f"is {text[:20]!r}; it is {', '.join(_TERMS)}, or absent")
+
+
+def _count(least: int) -> Form:
+    def load(text: str) -> int:
+        if not least <= int(text) <= COUNT_LIMIT:
+            raise ValueError(f"is {text}; {least} to {COUNT_LIMIT:,} are allowed")
+        return int(text)
+
+    return Form("N", str, load)
+
+
+def _to_share(text: str) -> float:
+    if not _SHARE.fullmatch(text):
+        raise ValueError(f"is {text[:20]!r}; it is a number from 0 to 1")
+    return float(text)
+
+
+def _names(names: Iterable[str]) -> tuple[ActionId, ...]:
+    found = tuple(sorted(map(ActionId, names)))
+    if not all(map(ids.is_action_id, found)) or len(found) > FOLLOWERS_LIMIT:
+        raise ValueError(f"has {len(found)} entries; at most {FOLLOWERS_LIMIT} ids are allowed")
+    return found
+
+
+TEXT = _checked(partial(_check_length, TEXT_LIMIT))
+JSON = _checked(partial(_check_size, JSON_LIMIT))
+_ATTEMPT = {
+    "q": ("queued_at", EXACT_INSTANT),
+    "s": ("started_at", EXACT_INSTANT),
+    "i": ("instance", TEXT),
+    "f": ("finished_at", EXACT_INSTANT),
+    "e": ("ending", Form("S", str, Ending)),
+    "m": ("message", TEXT),
+}
+"""The names of an attempt's facts have one letter, because a row has several attempts."""
+_CHECKPOINT = {"v": ("text", JSON), "f": ("fence", NUMBER), "n": ("number", NUMBER)}
+
+
+def _entry(facts: Mapping[str, tuple[str, Form]], value: object) -> Item:
+    stored = {letter: (getattr(value, name), form) for letter, (name, form) in facts.items()}
+    return {letter: {form.type: form.store(it)} for letter, (it, form) in stored.items() if it is not None}
+
+
+def _of_entry(facts: Mapping[str, tuple[str, Form]], entry: Item) -> dict[str, Any]:
     return {
-        "M": {
-            "v": {"S": checkpoint.text},
-            "f": {"N": str(checkpoint.fence)},
-            "n": {"N": str(checkpoint.number)},
-        }
+        name: form.load(entry[letter][form.type]) for letter, (name, form) in facts.items() if letter in entry
     }
+
+
+def _to_attempts(entries: list[Item]) -> tuple[Attempt, ...]:
+    if len(entries) > ATTEMPTS_LIMIT:
+        raise ValueError(f"has {len(entries)} entries")
+    return tuple(Attempt(**_of_entry(_ATTEMPT, entry["M"])) for entry in entries)
 
 
 def _to_checkpoint(entry: Item) -> Checkpoint:
-    return Checkpoint(entry["v"]["S"], int(entry["f"]["N"]), int(entry["n"]["N"]))
+    stored = Checkpoint(**_of_entry(_CHECKPOINT, entry))
+    json.loads(stored.text)
+    return stored
 
 
-def to_epoch(when: datetime) -> str:
-    """Return whole seconds since 1970, for DynamoDB's time to live."""
-    return str(int(when.timestamp()))
-
-
-class _Form(NamedTuple):
-    """How values of one type are stored."""
-
-    write: Callable[[Any], Item]
-    read: Callable[[Item, str], Any]
-
-
-class _Field(NamedTuple):
-    """How a field of an action is stored: under its own name, unless it has its default."""
-
-    attribute: str
-    form: _Form
-    default: object = MISSING
-
-    def stored(self, value: Any) -> Item | None:
-        return None if value == self.default else self.form.write(value)
-
-
-def _text(item: Item, name: str) -> Any:
-    return item[name]["S"]
-
-
-_FORMS = {
-    "datetime": _Form(lambda at: {"S": instant.text(at)}, read_instant),
-    "int": _Form(lambda number: {"N": str(number)}, lambda item, name: int(item[name]["N"])),
-    "bool": _Form(lambda flag: {"BOOL": flag}, lambda item, name: item[name]["BOOL"]),
-    "str": _Form(lambda text: {"S": text}, _text),
-    "TenantId": _Form(lambda text: {"S": text}, _text),
-    "Status": _Form(lambda status: {"S": status.value}, lambda item, name: Status(item[name]["S"])),
-    "SkipReason": _Form(lambda reason: {"S": reason.value}, lambda item, name: SkipReason(item[name]["S"])),
-    "Checkpoint": _Form(checkpoint_entry, lambda item, name: _to_checkpoint(item[name]["M"])),
-    "tuple[Attempt, ...]": _Form(
-        lambda attempts: {"L": [attempt_entry(attempt) for attempt in attempts]},
-        lambda item, name: tuple(_to_attempt(entry["M"]) for entry in item[name]["L"]),
-    ),
-    "tuple[ActionId, ...]": _Form(
-        lambda ids_: {"SS": list(ids_)}, lambda item, name: tuple(sorted(map(ActionId, item[name]["SS"])))
+FORMS: Mapping[str, Form] = {
+    "datetime": EXACT_INSTANT,
+    "Epoch": EPOCH,
+    "bool": FLAG,
+    "Count": _count(0),
+    "Limit": _count(1),
+    "Text": TEXT,
+    "TypeName": _checked(_check_type),
+    "DueShard": _checked(_check_shard),
+    "Terms": _checked(_check_terms),
+    "Share": Form("S", lambda share: format(share, "g"), _to_share),
+    "Key": _checked(partial(ids.key, "key")),
+    "CorrelationId": _checked(partial(ids.key, "correlation_id")),
+    "BatchName": _checked(ids.batch_name),
+    "Names": _checked(Predecessors.parse),
+    "Policy": _checked(_check_policy),
+    "Json": JSON,
+    "PayloadText": _checked(partial(_check_size, PAYLOAD_LIMIT)),
+    "TenantId": TEXT,
+    "Status": Form("S", str, Status),
+    "SkipReason": Form("S", str, SkipReason),
+    "Checkpoint": Form("M", partial(_entry, _CHECKPOINT), _to_checkpoint),
+    "tuple[ActionId, ...]": Form("SS", list, _names),
+    "tuple[Attempt, ...]": Form(
+        "L", lambda attempts: [{"M": _entry(_ATTEMPT, one)} for one in attempts], _to_attempts
     ),
 }
-_EPOCH = _Form(
-    lambda when: {"N": to_epoch(when)},
-    lambda item, name: datetime.fromtimestamp(int(item[name]["N"]), UTC),
-)
-_IN_KEYS = ("tenant_id", "id", "correlation_id")
-"""The fields that keys of the table and of its indexes contain."""
+"""How facts of a kind are stored, and which values duetime writes."""
+
 _ALWAYS = ("status", "generation", "fence", "attempt")
 """The fields that are stored with their defaults too: conditions compare them."""
-_NAMED = {
-    "kept_until": _Field("ttl", _EPOCH, None),
-    "result": _Field("run_result", _FORMS["str"], None),
-    "payload": _Field("payload", _FORMS["str"], None),
-}
-_FIELDS = {
-    field.name: _NAMED.get(field.name)
-    or _Field(
-        field.name,
-        _FORMS[str(field.type).removesuffix(" | None")],
-        MISSING if field.name in _ALWAYS else field.default,
-    )
-    for field in fields(Action)
-    if field.name not in _IN_KEYS
-}
-_BY_ATTRIBUTE = {stored.attribute: (name, stored.form.read) for name, stored in _FIELDS.items()}
+_IN_KEYS = ("tenant_id", "id", "correlation_id")
+"""The fields that keys of the table and of its indexes contain."""
 _OPTIONAL = {"due_shard": "", "payload": None}
 """What a row without the attribute has: a final one, and one whose payload is set apart."""
-_REQUIRED = {name for name, stored in _FIELDS.items() if stored.default is MISSING} - _OPTIONAL.keys()
+_BY_FIELD: dict[str, list[StoredField]] = {}
+for _stored in FIELDS.values():
+    if _stored.field not in _IN_KEYS:
+        _BY_FIELD.setdefault(_stored.field, []).append(_stored)
+_REQUIRED = {
+    *_ALWAYS,
+    *(found[0].field for found in _BY_FIELD.values() if found[0].default is MISSING and not found[0].of_part),
+} - _OPTIONAL.keys()
 _OF_FAILED = frozenset({"failed", "failed_at"})
 
 
@@ -152,18 +201,32 @@ def to_item(action: Action, *, due_order: bool = False) -> Item:
     return item | _of_failed(action) if action.is_dead_letter else item
 
 
-def as_stored(action: Action, names: Iterable[str]) -> dict[str, Item | None]:
-    """Return the attributes of some fields of a row; None stands for an attribute that it does not have."""
-    stored = {
-        field.attribute: field.stored(getattr(action, name))
-        for name in names
-        if (field := _FIELDS.get(name)) is not None
-    }
+def as_stored(action: Action, names: Iterable[str], than: Action | None = None) -> dict[str, Item | None]:
+    """Return the attributes of some fields of a row; None stands for an attribute that it does not have.
+
+    Of a part, those are left out in which the row does not differ from `than`.
+    """
+    stored: dict[str, Item | None] = {}
+    for name in names:
+        for field in _BY_FIELD.get(name, ()):
+            value = field.of(action)
+            if than is not None and field.of_part is not None and field.of(than) == value:
+                continue
+            if value is None or (value == field.default and name not in _ALWAYS):
+                stored[field.name] = None
+            else:
+                kind, store, _ = FORMS[field.kind]
+                stored[field.name] = {kind: store(value)}
     if action.status.is_final and "due_shard" in stored:
         stored["due_shard"] = None
-    if action.payload_offloaded and "payload" in stored:
+    if action.payload_size and "payload" in stored:
         stored["payload"] = None
     return stored
+
+
+def attribute_of(name: str) -> str:
+    """Return the attribute that a row has if it has a value in this field."""
+    return _BY_FIELD[name][0].name
 
 
 def differences(read: Action, after: Action) -> dict[str, Item | None]:
@@ -174,7 +237,7 @@ def differences(read: Action, after: Action) -> dict[str, Item | None]:
     """
     changed = changes(read, after)
     moves = after.status.is_final is not read.status.is_final
-    stored = as_stored(after, (*changed, *(("due_shard",) if moves else ())))
+    stored = as_stored(after, (*changed, *(("due_shard",) if moves else ())), read)
     if Status.FAILED in {read.status, after.status}:
         stored |= _of_failed(after) if after.is_dead_letter else dict.fromkeys(_OF_FAILED)
     return stored
@@ -192,7 +255,7 @@ def to_payload_item(action: Action, kept_until: datetime) -> Item:
     return {
         **payload_key(action.ref),
         "payload": {"S": action.payload or ""},
-        "ttl": {"N": to_epoch(kept_until)},
+        "ttl": {"N": EPOCH.store(kept_until)},
     }
 
 
@@ -222,14 +285,66 @@ def change_of(images: Mapping[str, Any]) -> Change | None:
 
 def _read(item: Item) -> Action:
     ref = ref_of(item)
-    check_keys(item, ref)
-    given: dict[str, Any] = _OPTIONAL | {
-        known[0]: known[1](item, name) for name in item if (known := _BY_ATTRIBUTE.get(name)) is not None
-    }
+    given: dict[str, Any] = dict(_OPTIONAL)
+    parts: dict[str, dict[str, Any]] = {}
+    _check_keys(item, ref)
+    for name, stored in item.items():
+        field = FIELDS.get(name)
+        if field is None or field.field in _IN_KEYS:
+            continue
+        value = _loaded(name, stored, FORMS[field.kind])
+        if field.of_part is None:
+            given[field.field] = value
+        else:
+            parts.setdefault(field.field, {})[field.of_part] = value
+    given |= {name: _BY_FIELD[name][0].source(**facts) for name, facts in parts.items()}
     for missing in _REQUIRED - given.keys():
         raise KeyError(missing)
     if "correlation" in item:
-        given["correlation_id"] = item["correlation"]["S"].partition(SEPARATOR)[2]
+        given["correlation_id"] = ids.key("correlation_id", item["correlation"]["S"].partition(SEPARATOR)[2])
     action = Action(tenant_id=ref.tenant_id, id=ref.id, **given)
-    check_values(action)
+    for problem in _problems(action):
+        raise ValueError(problem)
     return action
+
+
+def _loaded(name: str, stored: Item, form: Form) -> Any:
+    try:
+        return form.load(stored[form.type])
+    except UNREADABLE as error:
+        raise ValueError(f"{name} {error}") from error
+
+
+def _problems(row: Action) -> Iterator[str]:
+    if not row.status.is_final and not row.due_shard:
+        yield f"due_shard is missing; a {row.status} row has one"
+    if row.status is Status.PROCESSING and row.lease_until is None:
+        yield "lease_until is missing; a processing row has one"
+    if ids.is_one_shot(row.id) and row.planned is not None:
+        yield "planned_at is there; a one-shot has none"
+
+
+def _check_keys(item: Item, ref: ActionRef) -> None:
+    """Check that the attributes name only the row and the tenant of the key.
+
+    Raises:
+        ValueError: an attribute has a value that duetime writes only into another row.
+    """
+    if not ids.is_action_id(ref.id):
+        raise ValueError(f"sk is {ref.id!r}, which is no action's id")
+    ids.created_at(ref.id)
+    expected = {
+        "pk": row_key(ref)["pk"]["S"],
+        "failed": shard_key(ref),
+        "tenant_due": shard_key(ref),
+    }
+    for name, text in expected.items():
+        if name in item and item[name]["S"] != text:
+            raise ValueError(f"{name} is {item[name]['S']!r}; this row's is {text!r}")
+    correlation = item["correlation"]["S"] if "correlation" in item else None
+    if correlation is not None and not correlation.startswith(correlation_key(ref.tenant_id, "")):
+        raise ValueError(f"correlation {correlation!r} is not of tenant {ref.tenant_id!r}")
+    owner = item["job_tenant"]["S"] if "job_tenant" in item else None
+    is_run_for_tenant = ids.is_event_run(ref.id) and ref.tenant_id != SYSTEM_TENANT
+    if owner is not None and not (owner == SYSTEM_TENANT and is_run_for_tenant):
+        raise ValueError(f"job_tenant is {owner!r}; only runs that an event started name {SYSTEM_TENANT!r}")

@@ -8,11 +8,12 @@ from datetime import datetime, timedelta
 
 from duetime.aws.dynamodb import Client, DynamoTable
 from duetime.aws.faults import ConditionFailed
-from duetime.aws.items import to_epoch, to_payload_item
+from duetime.aws.items import to_payload_item
 from duetime.aws.keys import payload_key
 from duetime.aws.transactions import Entry, put
 from duetime.model.action import Action, ActionRef
 from duetime.model.lease import Applied, Rejected
+from duetime.ports.keyed_items import EPOCH
 
 _OUTLIVES = timedelta(days=400)
 """The time to live after the due time. A payload without a row, after a crash between two puts, ends then."""
@@ -38,7 +39,7 @@ class DynamoPayloads:
 
     def with_payload(self, action: Action) -> Action:
         """Return the row with its offloaded payload, or without it if the payload is gone or damaged."""
-        if not action.payload_offloaded:
+        if not action.payload_size:
             return action
         item = self._table.get(payload_key(action.ref))
         payload = (item or {}).get("payload", {}).get("S")
@@ -46,7 +47,7 @@ class DynamoPayloads:
 
     def keeping(self, outcome: Applied | Rejected) -> Applied | Rejected:
         """Extend the time to live of an offloaded payload after a new due time."""
-        if isinstance(outcome, Applied) and outcome.action.payload_offloaded:
+        if isinstance(outcome, Applied) and outcome.action.payload_size:
             self._extend(outcome.action, outcome.action.due_at + _OUTLIVES)
         return outcome
 
@@ -55,7 +56,7 @@ class DynamoPayloads:
 
         With a retention of less than a year this writes nothing: a payload lives 400 days after its due time.
         """
-        if kept_until is None or not row.payload_offloaded:
+        if kept_until is None or not row.payload_size:
             return
         if kept_until + _OUTLIVES_ROW > row.nominal_at + _OUTLIVES:
             self._extend(row, kept_until + _OUTLIVES_ROW)
@@ -68,7 +69,7 @@ class DynamoPayloads:
                 UpdateExpression="SET #ttl = :ttl",
                 ConditionExpression="attribute_exists(pk) AND #ttl < :ttl",
                 ExpressionAttributeNames={"#ttl": "ttl"},
-                ExpressionAttributeValues={":ttl": {"N": to_epoch(until)}},
+                ExpressionAttributeValues={":ttl": {"N": EPOCH.store(until)}},
             )
 
     def remove(self, ref: ActionRef) -> None:

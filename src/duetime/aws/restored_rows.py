@@ -18,6 +18,7 @@ from duetime.model.action import Action, Status
 from duetime.model.job import JobRef
 from duetime.model.lease import Applied
 from duetime.model.quick_fields import with_fields
+from duetime.model.row_parts import Act
 from duetime.model.swap import PENDING_AS_READ, Guard
 from duetime.ports.job_state import STATE
 from duetime.settings import MOST_DUE_SHARDS
@@ -60,11 +61,9 @@ class RestoredRows:
             fence=row.fence + FENCE_JUMP,
             lease_until=None,
             nonce=None,
-            cancel_requested_at=None,
-            cancel_requested_by=None,
+            cancel_request=None,
             note=note,
-            changed_by=by,
-            changed_at=at,
+            changed=Act(at, by),
         )
         guard = Guard(status=row.status, as_read=("generation", "fence"))
         return isinstance(self.store.swap(row, held, guard), Applied)
@@ -79,8 +78,7 @@ class RestoredRows:
             due_at=max(row.nominal_at, at),
             generation=row.generation + 1,
             note=None,
-            changed_by=by,
-            changed_at=at,
+            changed=Act(at, by),
         )
         outcome = self.store.swap(row, released, PENDING_AS_READ)
         return outcome.action if isinstance(outcome, Applied) else None

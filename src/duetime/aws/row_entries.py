@@ -41,7 +41,7 @@ class RowEntries:
         A large item would cost twice in the transaction.
         """
         for write in writes:
-            if isinstance(write, RowPut) and write.action.payload_offloaded:
+            if isinstance(write, RowPut) and write.action.payload_size:
                 self.payloads.put(write.action)
             elif isinstance(write, RowSwap) and write.changed.status.is_final:
                 self.payloads.outlive(write.read, write.changed.kept_until)
@@ -49,5 +49,5 @@ class RowEntries:
     def of_payloads(self, writes: Iterable[AnyWrite]) -> Iterable[Entry]:
         """Yield the entries of the offloaded payloads that change with their rows."""
         for write in writes:
-            if isinstance(write, RowSwap) and write.has_payload and write.changed.payload_offloaded:
+            if isinstance(write, RowSwap) and write.has_payload and write.changed.payload_size:
                 yield self.payloads.entry(write.changed)

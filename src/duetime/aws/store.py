@@ -8,18 +8,20 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from duetime import ids
 from duetime.aws import commits, conditions, damaged_leases
-from duetime.aws.batches import DynamoBatches
-from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
+from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
 from duetime.aws.faults import ConditionFailed, translate_errors
 from duetime.aws.items import from_item, to_item
 from duetime.aws.keyed_items import DynamoItems
-from duetime.aws.keys import Item, row_key
+from duetime.aws.keys import Item, partition, row_key
+from duetime.aws.payloads import DynamoPayloads
 from duetime.aws.queries import DynamoQueries
 from duetime.aws.row_entries import RowEntries
 from duetime.aws.transactions import retry_on_conflict
 from duetime.ids import ActionId
 from duetime.model.action import Action, ActionRef, Status
+from duetime.model.batch import ActionBatch, MemberStatus
 from duetime.model.checkpoint import Checkpoint
 from duetime.model.idempotency import KeyTerms
 from duetime.model.lease import (
@@ -34,11 +36,54 @@ from duetime.model.swap import Guard, applied_if_mine
 from duetime.ports.action_keys import taking
 from duetime.ports.actions import DamagedRow
 from duetime.ports.at_once import AtOnce, one_by_one
+from duetime.ports.batches import Batches
 from duetime.ports.changes import StoreOfParts
+from duetime.ports.keyed_items import EXACT_INSTANT
 from duetime.ports.row_writes import RowPut
 
 if TYPE_CHECKING:
     from duetime.aws.direct_puts import DirectPuts
+
+
+class DynamoBatches(Batches):
+    """The batches of an actions table.
+
+    See `duetime.ports.actions.ActionStore`.
+    """
+
+    def __init__(self, items: DynamoItems, payloads: DynamoPayloads) -> None:
+        super().__init__(items)
+        self._table, self._payloads = DynamoTable(items.client, items.name), payloads
+
+    def open_batch(self, batch: ActionBatch, completion: Action | None) -> ActionBatch:
+        opened = super().open_batch(batch, completion)
+        if completion is not None and completion.payload_size and opened.on_complete != completion.id:
+            self._payloads.remove(completion.ref)  # no row has it
+        return opened
+
+    def member_statuses(
+        self, batch: ActionBatch, shard: str, start: int, stop: int
+    ) -> Mapping[int, MemberStatus]:
+        if stop <= start:
+            return {}
+        items = self._table.items(
+            KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
+            ExpressionAttributeValues={
+                ":pk": {"S": partition(batch.tenant_id, shard)},
+                ":first": {"S": batch.member(start).id},
+                ":last": {"S": batch.member(stop - 1).id},
+            },
+            ExpressionAttributeNames={"#status": "status"},
+            ProjectionExpression="sk, #status, redriven_after, changed_at",
+            ConsistentRead=True,
+        )
+        return dict(readable(items, _status_of, "member"))
+
+
+def _status_of(item: Item) -> tuple[int, MemberStatus]:
+    redriven_at = EXACT_INSTANT.load(item["changed_at"]["S"]) if "redriven_after" in item else None
+    status = MemberStatus(Status(item["status"]["S"]), redriven_at)
+    return ids.member_number(ActionId(item["sk"]["S"])), status
 
 
 class DynamoStore(StoreOfParts):
@@ -70,7 +115,7 @@ class DynamoStore(StoreOfParts):
         self.payloads, self.due_shards = rows.payloads, queries.due_shards
 
     def put(self, action: Action) -> None:
-        if action.payload_offloaded:
+        if action.payload_size:
             self.payloads.put(action)
         self._put_row(action)
 
@@ -90,7 +135,7 @@ class DynamoStore(StoreOfParts):
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
         row = self.items.entry(RowPut(action))
         entries = [row] if terms is None else [self.items.entry(taking(action, terms)), row]
-        if not action.payload_offloaded:
+        if not action.payload_size:
             return tuple(entries)
         return (self.payloads.entry(action), *entries)
 

@@ -22,7 +22,7 @@ from duetime.cli.failures import BadUsage
 from duetime.cli.output import ProgressBar, check_terminal, confirmed, print_either
 from duetime.cli.tables import facts, plain, section, table, to_second
 from duetime.clock import SystemClock
-from duetime.ids import ACTOR_LIMIT, SEPARATOR
+from duetime.ids import KEY_LIMIT, SEPARATOR
 from duetime.model.action import Action
 from duetime.restore.report import RestoreReport
 from duetime.restore.restore import HeldRows, Restore, verdict_of
@@ -39,7 +39,7 @@ _LONGEST_REASON = 500
 def _operator() -> str:
     """Return the caller's name in AWS, such as ``assumed-role/Admin/ada``."""
     name = Account().identity().arn.rpartition(":")[2]
-    return name.replace(SEPARATOR, "-")[:ACTOR_LIMIT]
+    return name.replace(SEPARATOR, "-")[:KEY_LIMIT]
 
 
 # Failover.

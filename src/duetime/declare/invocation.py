@@ -33,7 +33,7 @@ def resolve_handler(
         times = counted(action.recoveries, "time")
         raise Fatal(
             f"its run was lost {times} (its worker died, or a heartbeat was missed)"
-            if action.handed_over
+            if action.hand_over
             else f"its worker died {times} in the middle of a run"
         )
     if is_forged(action, settings):
@@ -45,7 +45,7 @@ def resolve_handler(
         raise Fatal(f"{handler.name} is the handler of a job: only runs of a job may call it")
     if handler.job is not None and action.job != handler.job.name and not is_manual(handler.job):
         raise Fatal(f"{handler.name} is the handler of a job with cadences: no other job may call it")
-    if action.payload is None and action.payload_offloaded:
+    if action.payload is None and action.payload_size:
         raise Fatal("its payload, an item of its own, is gone")
     if handler.payload is not None and action.payload_version > handler.version:
         raise Fatal(

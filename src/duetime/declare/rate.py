@@ -71,4 +71,4 @@ class Rate:
                 field="rate_key",
                 value=shown,
             ) from error
-        return ids.rate_key(key)
+        return ids.key("rate_key", key)

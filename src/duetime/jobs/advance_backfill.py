@@ -26,6 +26,7 @@ from duetime.model.backfill import Backfill, BackfillOrder, BackfillRef, Backfil
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import WHOLE_JOB, Definition, Job, JobSpan, Version
 from duetime.model.metric import Metric
+from duetime.model.row_parts import RunPlan
 from duetime.ports.backends import JobTables
 from duetime.ports.meter import UNMETERED, Meter, Subject
 
@@ -117,7 +118,7 @@ class AdvanceBackfill:
                 new, is_changed = self._row(backfill, job, definition, at, now), True
                 ended = transition.cancelled(new, by=by, at=now, kept_until=kept_until)
                 self._actions.put(ended if is_cancelled else new)
-            elif is_cancelled and not row.status.is_final and row.cancel_requested_at is None:
+            elif is_cancelled and not row.status.is_final and row.cancel_request is None:
                 is_changed = True
                 self._cancel(row, backfill, by=by, now=now)
         if is_changed:
@@ -169,8 +170,7 @@ class AdvanceBackfill:
             created_by=backfill.begun_by,
             payload=definition.payload,
             payload_version=definition.payload_version,
-            cadence=next(iter(names), None),
-            planned_at=now,
+            planned=RunPlan(now, next(iter(names), None)),
         )
 
 

@@ -208,7 +208,7 @@ def wait_ends_at(row: Action, job: Job) -> datetime:
 
     Of one that catches up a missed time, it counts from when that was planned.
     """
-    begun = max(ids.nominal_at(row.id), row.planned_at or instant.EARLIEST)
+    begun = max(ids.nominal_at(row.id), row.planned.at if row.planned else instant.EARLIEST)
     return begun + timedelta(seconds=job.definition.waits_at_most)
 
 
@@ -231,7 +231,7 @@ def _catches_up(nominal: datetime, job: Job, bounds: Bounds) -> bool:
 
 def _contend(seen: ClaimContext, job: Job, bounds: Bounds) -> ClaimDecision:
     row = seen.row
-    catches_up = row.catches_up or _is_late(row, job, bounds)
+    catches_up = (row.planned is not None and row.planned.catches_up) or _is_late(row, job, bounds)
     if job.definition.overlap is Overlap.ALLOW or row.trigger is Trigger.BACKFILL:
         is_unchecked = row.trigger is Trigger.BACKFILL or (is_first(row) and row.trigger is Trigger.EVENT)
         hold = LockRequirement.NOTHING if is_unchecked else LockRequirement.UNCHANGED

@@ -63,9 +63,9 @@ class EndHandOver:
 
         Return whether this call ended the action; it leaves every other row as it is.
         """
-        if not row.is_handed_over or row.beat_seconds or row.cancel_requested_at is None:
+        if row.handed_over is None or row.handed_over.beat_seconds or row.cancel_request is None:
             return False
-        message = f"cancelled by {row.cancel_requested_by} while it was handed over"
+        message = f"cancelled by {row.cancel_request.by} while it was handed over"
         return self(row, Outcome(Ending.CANCELLED, message), NEVER, now=now) is SettleResult.SETTLED
 
     def _settle(self, row: Action, settled: Settlement) -> SettleResult:

@@ -211,7 +211,7 @@ def status_of(row: Action) -> StatusReason:
 
 
 def _made_up(row: Action) -> str:
-    if not row.catches_up:
+    if row.planned is None or not row.planned.catches_up:
         return ""
     if row.attempts:
         return f"missed at first; it ran later, at {row.attempts[0].started_at:%Y-%m-%dT%H:%M:%SZ}"

@@ -27,7 +27,8 @@ from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason
 from duetime.model.event_chain import current_depth
 from duetime.model.job import WHOLE_JOB, Job, Overlap, Pause
-from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
+from duetime.model.new_action import PAYLOAD_LIMIT, offloaded
+from duetime.model.row_parts import RunPlan
 from duetime.model.work_pause import check_end
 from duetime.ports.backends import JobTables
 from duetime.retry import Duration, RetryPolicy, Tuning, back_offs
@@ -182,8 +183,8 @@ class JobOperations:
             created_by=self._context.actor,
             payload=written,
             payload_version=job.definition.payload_version if payload is None else payload.type_version,
-            payload_offloaded=size > IN_ROW_LIMIT,
-            planned_at=now,
+            payload_size=offloaded(size),
+            planned=RunPlan(now),
             trace=spans.carried(),
             depth=current_depth(),
         )

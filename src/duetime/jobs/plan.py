@@ -29,6 +29,7 @@ from duetime.model.action import Action
 from duetime.model.cadence_set import DueTime
 from duetime.model.job import Job, JobRef, JobSpan, SpanKind
 from duetime.model.metric import Metric
+from duetime.model.row_parts import RunPlan
 from duetime.ports.backends import JobTables
 from duetime.ports.meter import UNMETERED, Meter, Subject
 
@@ -154,7 +155,8 @@ class Plan:
 
         A later planner finds the row.
         """
-        row = replace(self._row(job, due, self._clock.now()), cadence=due.cadences[0])
+        now = self._clock.now()
+        row = replace(self._row(job, due, now), planned=RunPlan(now, due.cadences[0]))
         self._actions.put(row)
         return row
 
@@ -228,9 +230,7 @@ class Plan:
             created_by=PLANNER,
             payload=job.definition.payload,
             payload_version=job.definition.payload_version,
-            cadence=_cadence_of(job, due),
-            planned_at=now,
-            catches_up=catches_up,
+            planned=RunPlan(now, _cadence_of(job, due), catches_up),
         )
 
 

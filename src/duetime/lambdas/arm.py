@@ -50,7 +50,7 @@ FILTERS: tuple[Mapping[str, Any], ...] = (
         "eventName": ["INSERT", "MODIFY"],
         "dynamodb": {"NewImage": {"status": {"S": ["executed", "failed"]}, "is_awaited": {"BOOL": [True]}}},
     },
-    {"eventName": ["REMOVE"], "dynamodb": {"OldImage": {"payload_offloaded": {"BOOL": [True]}}}},
+    {"eventName": ["REMOVE"], "dynamodb": {"OldImage": {"payload_size": {"N": [{"exists": True}]}}}},
     {"eventName": ["REMOVE"], "dynamodb": {"OldImage": {"idempotency_key": {"S": [{"exists": True}]}}}},
 )
 """The filters of the event source.

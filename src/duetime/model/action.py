@@ -13,17 +13,39 @@ A dead letter is a failed action that no caller has dismissed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from duetime import ids, instant
 from duetime.ids import ActionId, JobName, TenantId
 from duetime.model.checkpoint import Checkpoint
 from duetime.model.quick_fields import quick_fields
+from duetime.model.row_parts import (
+    PARTS,
+    Act,
+    After,
+    BatchName,
+    Concurrency,
+    CorrelationId,
+    Count,
+    Debounced,
+    DueShard,
+    Epoch,
+    HandOver,
+    Json,
+    Key,
+    PayloadText,
+    Policy,
+    Progress,
+    RunPlan,
+    Text,
+    TypeName,
+    named,
+)
 
 
 class Status(StrEnum):
@@ -148,61 +170,49 @@ class Action:
     """The tenant that owns it."""
     id: ActionId
     """A UUIDv7; of a job's run the job's name, its version and the nominal time."""
-    type: str
+    type: TypeName
     """The payload type, whose handler runs it."""
     due_at: datetime
     """When it is due by now: retries and redrives move it."""
-    due_shard: str
-    created_by: str
+    due_shard: DueShard
+    created_by: Text
     """Who scheduled it."""
-    payload: str | None
-    """The payload as JSON; None while a large one has not been fetched (see `payload_offloaded`)."""
-    payload_version: int = 1
-    payload_offloaded: bool = False
-    """The payload is an item of its own, so that claim and settle do not pay for it."""
-    payload_size: int = 0
-    """The bytes of a one-shot's offloaded payload."""
-    correlation_id: str | None = None
+    payload: PayloadText | None
+    """The payload as JSON; None while a large one has not been fetched (see `payload_size`)."""
+    payload_version: Count = 1
+    payload_size: Count = 0
+    """The bytes of a large payload, which is an item of its own; 0: the payload is in the row."""
+    correlation_id: CorrelationId | None = None
     """What it was scheduled with, to be found by."""
-    idempotency_key: str | None = None
+    idempotency_key: Key | None = None
     """What it was scheduled under: while the key holds, a repeat returns this action."""
-    concurrency_key: str | None = None
-    """Of the actions that share it only so many run at once."""
-    concurrency_limit: int = 1
-    """That number: the action begins while fewer hold a slot of its concurrency key."""
+    concurrency: Concurrency | None = named("concurrency_key concurrency_limit", None)
     is_high: bool = False
     """Whether it was scheduled with a high priority; its type may have one too."""
-    debounce_key: str | None = None
-    """Until its first run begins, further calls with the key change it, and schedule no other."""
-    debounce_until: datetime | None = None
-    """The latest due time that they can give it; None without a bound."""
-    coalesced: int = 0
-    """How many have changed it."""
-    recent_calls: str | None = None
-    """Names of the latest of these calls, to recognise one whose response was lost."""
-    rate_key: str | None = None
+    debounced: Debounced | None = named("debounce_key debounce_until coalesced recent_calls", None)
+    rate_key: Key | None = None
     """The key of its type's rate limit, if its caller's process knew it; the worker computes it otherwise."""
     rate_slot: datetime | None = None
     """The instant that it has under that limit; it holds while it is the due time."""
-    depth: int = 0
+    depth: Count = 0
     """How many events in a row led to it; see `duetime.model.event_chain`."""
-    trace: str | None = None
+    trace: Text | None = None
     """The caller's trace context, as a W3C ``traceparent``; its runs continue that trace."""
     status: Status = Status.PENDING
     """Where it stands; executed, failed, cancelled and skipped are final."""
-    generation: int = 1
+    generation: Count = 1
     """Counts the due times with which the action was pending: each has its own wake."""
-    fence: int = 0
+    fence: Count = 0
     """Counts claims; a write under an older fence is rejected."""
-    attempt: int = 0
+    attempt: Count = 0
     """Runs that count towards the retry policy; a run whose worker died is repeated under the same number."""
-    redriven_after: int = 0
+    redriven_after: Count = 0
     """Runs before the last redrive, which the retry policy does not count."""
-    continued: int = 0
+    continued: Count = 0
     """Runs since the last redrive that continued, which the retry policy does not count."""
     checkpoint: Checkpoint | None = None
     """What its latest run stored for the next one."""
-    recoveries: int = 0
+    recoveries: Count = 0
     """The number of runs taken over from a dead worker, or after a missed heartbeat; not after a time-out."""
     first_due_at: datetime | None = None
     """The due time before retries changed it; None if they have not."""
@@ -210,69 +220,42 @@ class Action:
     """From when on no run of it begins; None if it was given none. See `duetime.model.expiry`."""
     attempts: tuple[Attempt, ...] = ()
     lease_until: datetime | None = None
-    nonce: str | None = None
-    retry: str | None = None
+    nonce: Text | None = None
+    retry: Policy | None = None
     """The text form of the retry policy at the first claim."""
-    cancel_requested_at: datetime | None = None
-    """When a stop of its run was first requested."""
-    cancel_requested_by: str | None = None
-    changed_at: datetime | None = None
+    cancel_request: Act | None = named("cancel_requested_at cancel_requested_by", None)
+    """When a stop of its run was first requested, and by whom."""
+    changed: Act | None = named("changed_at changed_by", None)
     """When a person or a program last rescheduled, cancelled, redrove or dismissed it."""
-    changed_by: str | None = None
-    kept_until: datetime | None = None
+    kept_until: Epoch | None = named("ttl", None)
     """When the settled row is removed."""
-    cadence: str | None = None
-    """Of an occurrence: the name of the cadence that made it due; of an event run, of its trigger."""
-    job_tenant: TenantId | None = None
-    """The job's tenant, if an event started a run of it for another tenant."""
-    planned_at: datetime | None = None
-    """Of a job's run: when its row was written."""
-    catches_up: bool = False
-    """An occurrence that was missed; it waits for its job's lock instead of being skipped."""
+    planned: RunPlan | None = named("planned_at cadence catches_up job_tenant", None)
     skip_reason: SkipReason | None = None
     """Why it was not run; None unless it is skipped."""
-    note: str | None = None
+    note: Text | None = None
     """More on that, in at most 500 characters."""
-    held_by: str | None = None
+    held_by: Text | None = None
     """The pause that held it before its latest claim, as one clause; None: none did."""
-    dismissed_reason: str | None = None
+    dismissed_reason: Text | None = None
     """Why it was removed from the dead letters; None unless it was. A redrive removes it."""
-    batch: str | None = None
+    batch: BatchName | None = None
     """The batch whose member it is."""
-    after: str | None = None
-    """The ids, and ``batch:name``, that it waits or waited for, with spaces between them."""
-    after_rule: str | None = None
-    """What it does if one of them is not executed: ``any`` runs, ``skip`` skips; by default it fails."""
-    waits_for: str | None = None
+    after: After | None = named("after after_rule", None)
+    waits_for: Text | None = None
     """Of a job's run: the run of another job that it waits or waited for; its job, if that was missing."""
-    unmet: str | None = None
+    unmet: Text | None = None
     """The predecessor that was not executed; if the action fails for it, its first redrive runs it."""
     is_awaited: bool = False
     """Whether its end matters to a batch or to followers, or ends a hand-over: arm receives that write."""
     followers: tuple[ActionId, ...] = ()
     """The actions that wait for its end."""
-    handed_over: int = 0
-    """The fence of the run that last handed it over; 0 if none did. See `duetime.model.hand_over`."""
-    handed_over_at: datetime | None = None
-    """When it was last handed over."""
-    times_out_at: datetime | None = None
-    """When that hand-over ends without a completion."""
-    beat_seconds: int = 0
-    """The longest time between two heartbeats of it; 0: none is needed."""
-    hand_over_key: str | None = None
-    """The key of its token."""
-    completion: str | None = None
+    hand_over: HandOver | None = named(
+        "handed_over handed_over_at times_out_at hand_over_key beat_seconds question decision_terms", None
+    )
+    completion: Text | None = None
     """Names the call that ended it, to recognise one whose response was lost."""
-    question: str | None = None
-    """What a person decides, or decided last; None if it needed no approval."""
-    decision_terms: str | None = None
-    """``execute``: a rejection executes it, and does not fail it. ``another``: another person than the one
-    who scheduled it must approve. ``execute another``: both."""
-    progress: str | None = None
-    """The share that a run reported last, from 0 to 1."""
-    progress_note: str | None = None
-    """What was reported with it."""
-    result: str | None = None
+    progress: Progress | None = named("progress progress_note", None)
+    result: Json | None = named("run_result", None)
     """What a completion stored, as JSON of at most 2 KB."""
 
     @property
@@ -283,21 +266,22 @@ class Action:
     @property
     def is_handed_over(self) -> bool:
         """Whether it is processing without a worker: an external party completes it."""
-        return self.status is Status.PROCESSING and self.handed_over == self.fence
+        return self.handed_over is not None
+
+    @property
+    def handed_over(self) -> HandOver | None:
+        """The hand-over that it waits for; None unless it is handed over."""
+        is_its_runs = self.hand_over is not None and self.hand_over.fence == self.fence
+        return self.hand_over if is_its_runs and self.status is Status.PROCESSING else None
 
     @property
     def awaits_approval(self) -> bool:
         """Whether it waits for a person's decision."""
-        return self.is_handed_over and self.question is not None
-
-    @property
-    def needs_another_approver(self) -> bool:
-        """Whether another person than the one who scheduled it must approve."""
-        return "another" in (self.decision_terms or "").split()
+        return self.handed_over is not None and self.handed_over.question is not None
 
     def has_timed_out_at(self, now: datetime) -> bool:
         """Return whether it was handed over until the time-out: no worker has died."""
-        return self.is_handed_over and self.times_out_at is not None and self.times_out_at <= now
+        return self.handed_over is not None and self.handed_over.times_out_at <= now
 
     @property
     def heartbeat_at(self) -> datetime | None:
@@ -305,11 +289,11 @@ class Action:
 
         A heartbeat moves the lease by `beat_seconds`, at most to the time-out: the lease shows when it came.
         """
-        if not self.is_handed_over or not self.beat_seconds or self.lease_until is None:
+        waiting = self.handed_over
+        if waiting is None or not waiting.beat_seconds or self.lease_until is None:
             return None
-        came_at = self.lease_until - timedelta(seconds=self.beat_seconds)
-        is_later = self.handed_over_at is not None and came_at > self.handed_over_at
-        return came_at if is_later else None
+        came_at = self.lease_until - timedelta(seconds=waiting.beat_seconds)
+        return came_at if came_at > waiting.at else None
 
     @property
     def nominal_at(self) -> datetime:
@@ -342,15 +326,30 @@ class Action:
 
         Of a backfill's run, which is planned long after its nominal time: when it was planned.
         """
-        if self.redriven_after and self.changed_at:
-            return self.changed_at
+        if self.redriven_after and self.changed:
+            return self.changed.at
         is_backfill = self.trigger is Trigger.BACKFILL
-        return self.planned_at if is_backfill and self.planned_at else self.nominal_at
+        return self.planned.at if is_backfill and self.planned else self.nominal_at
 
     @property
     def created_at(self) -> datetime:
         """When it was scheduled, or its job's run was planned, to the millisecond."""
-        return self.planned_at or ids.created_at(self.id)
+        return self.planned.at if self.planned else ids.created_at(self.id)
+
+    @property
+    def slot_key(self) -> str:
+        """Its concurrency key; empty without one."""
+        return self.concurrency.key if self.concurrency else ""
+
+    @property
+    def slot_limit(self) -> int:
+        """The number of slots up to which it takes one."""
+        return self.concurrency.limit if self.concurrency else 1
+
+    @property
+    def cadence(self) -> str | None:
+        """Of an occurrence: the name of the cadence that made it due; of an event run, of its trigger."""
+        return self.planned.cadence if self.planned else None
 
     @property
     def job(self) -> JobName | None:
@@ -368,26 +367,27 @@ class Action:
             return Trigger.MANUAL
         if ids.backfill_of(self.id) is not None:
             return Trigger.BACKFILL
-        return Trigger.CATCH_UP if self.catches_up else Trigger.CADENCE
+        return Trigger.CATCH_UP if self.planned and self.planned.catches_up else Trigger.CADENCE
 
     @property
     def modified_at(self) -> datetime:
         """When a caller last changed it, or a run of it last began or ended."""
-        return max(instant for instant in (self.created_at, self.changed_at, self._last_ran_at) if instant)
+        changed_at = self.changed and self.changed.at
+        return max(instant for instant in (self.created_at, changed_at, self._last_ran_at) if instant)
 
     def next_change_at(self, at: datetime) -> datetime:
         """Return when a change of this row as read is made: not before the last one.
 
         A process may pause between its clock and this read.
         """
-        return at if self.changed_at is None else max(at, self.changed_at)
+        return at if self.changed is None else max(at, self.changed.at)
 
     @property
     def modified_by(self) -> str:
         """Who did that: the worker's instance, if it was a run."""
-        if self._last_ran_at and self._last_ran_at >= (self.changed_at or self.created_at):
+        if self._last_ran_at and self._last_ran_at >= (self.changed.at if self.changed else self.created_at):
             return self.attempts[-1].instance
-        return self.changed_by or self.created_by
+        return self.changed.by if self.changed else self.created_by
 
     @property
     def is_retrying(self) -> bool:
@@ -418,7 +418,8 @@ class Action:
         """Who cancelled it; None unless it is cancelled."""
         if self.status is not Status.CANCELLED:
             return None
-        return self.cancel_requested_by or self.changed_by
+        act = self.cancel_request or self.changed
+        return act.by if act else None
 
     @property
     def is_dead_letter(self) -> bool:
@@ -449,5 +450,50 @@ class Action:
 
     def as_listed(self) -> Action:
         """Return the row as in the list of its job's runs: a triggered run keeps the payload in its row."""
-        has_own = self.trigger is Trigger.MANUAL and not self.payload_offloaded
+        has_own = self.trigger is Trigger.MANUAL and not self.payload_size
         return self if has_own else self.without_payload()
+
+
+class StoredField(NamedTuple):
+    """A fact of an action, as rows, the API and the command line name it.
+
+    Attributes:
+        name: its name there.
+        field: the field of `Action` that has it, or the part that does.
+        of_part: the field of that part; None: it is in no part.
+        source: the class that declares and describes it.
+        kind: the name of its type in `duetime.model.row_parts`, without None.
+        default: the value without which it is not stored.
+        absent: the value of an action without its part: the default, or None without one.
+    """
+
+    name: str
+    field: str
+    of_part: str | None
+    source: type[Any]
+    kind: str
+    default: object
+    absent: object
+
+    def of(self, action: Action) -> Any:
+        """Return the value of an action."""
+        value = getattr(action, self.field)
+        return value if self.of_part is None else getattr(value, self.of_part, self.absent)
+
+
+def _kind(field: Field[Any]) -> str:
+    return str(field.type).removesuffix(" | None")
+
+
+def _stored_fields() -> Iterator[StoredField]:
+    for field in fields(Action):
+        part = PARTS.get(_kind(field))
+        facts = [field] if part is None else fields(part)
+        for name, fact in zip(field.metadata.get("names", (field.name,)), facts, strict=True):
+            of_part = None if part is None else fact.name
+            absent = None if fact.default is MISSING else fact.default
+            yield StoredField(name, field.name, of_part, part or Action, _kind(fact), fact.default, absent)
+
+
+FIELDS: Mapping[str, StoredField] = {stored.name: stored for stored in _stored_fields()}
+"""All facts of an action, by their names in rows."""

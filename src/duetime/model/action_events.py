@@ -10,6 +10,7 @@ from typing import Any
 from duetime import instant
 from duetime.model.action import Action, Ending, SkipReason, Status, Trigger
 from duetime.model.change import Change
+from duetime.model.debounce import calls_taken
 from duetime.model.lifecycle import EventName, LifecycleEvent
 from duetime.model.manifest import WorkerRoute
 from duetime.model.redaction import WHOLE, Redacted, read_payload, redacted
@@ -44,16 +45,16 @@ def _first(new: Action) -> Iterator[_Transition]:
 
 
 def _next(old: Action, new: Action) -> Iterator[_Transition]:
-    if new.cancel_requested_at is not None and old.cancel_requested_at is None:
-        yield EventName.CANCEL_REQUESTED, new.cancel_requested_by, new.cancel_requested_at
+    if new.cancel_request is not None and old.cancel_request is None:
+        yield EventName.CANCEL_REQUESTED, new.cancel_request.by, new.cancel_request.at
     match old.status, new.status:
-        case Status.PENDING, Status.PENDING if new.coalesced > old.coalesced:
-            yield EventName.COALESCED, new.changed_by, new.changed_at
+        case Status.PENDING, Status.PENDING if calls_taken(new) > calls_taken(old):
+            yield EventName.COALESCED, *_changed(new)
         case Status.PENDING, Status.PENDING if new.generation > old.generation:
             if not (new.waits_for_run and old.waits_for_run):  # the first look is the event
                 yield _moved(old, new)
         case Status.FAILED, Status.PENDING:
-            yield EventName.REDRIVEN, new.changed_by, new.changed_at
+            yield EventName.REDRIVEN, *_changed(new)
         case Status.PROCESSING, Status.PENDING:
             yield EventName.RETRYING, None, new.attempts[-1].finished_at if new.attempts else None
         case Status.PENDING, Status.PROCESSING:
@@ -67,10 +68,10 @@ def _next(old: Action, new: Action) -> Iterator[_Transition]:
 def _went_on(old: Action, new: Action) -> Iterator[_Transition]:
     if new.recoveries > old.recoveries:
         yield EventName.RECOVERED, None, new.attempts[-1].started_at if new.attempts else None
-    elif new.handed_over > old.handed_over:
-        yield EventName.HANDED_OVER, None, new.handed_over_at
+    elif new.hand_over is not None and new.hand_over.fence > (old.hand_over.fence if old.hand_over else 0):
+        yield EventName.HANDED_OVER, None, new.hand_over.at
         if new.awaits_approval:
-            yield EventName.APPROVAL_REQUESTED, None, new.handed_over_at
+            yield EventName.APPROVAL_REQUESTED, None, new.hand_over.at
 
 
 def _moved(old: Action, new: Action) -> _Transition:
@@ -79,7 +80,11 @@ def _moved(old: Action, new: Action) -> _Transition:
         return EventName.RELEASED, None, None
     if new.has_rate_slot or new.waits_for_run:
         return EventName.DEFERRED, None, None
-    return EventName.RESCHEDULED, new.changed_by, new.changed_at
+    return EventName.RESCHEDULED, *_changed(new)
+
+
+def _changed(row: Action) -> tuple[str | None, datetime | None]:
+    return (row.changed.by, row.changed.at) if row.changed else (None, None)
 
 
 def _ended(new: Action) -> Iterator[_Transition]:
@@ -90,12 +95,12 @@ def _ended(new: Action) -> Iterator[_Transition]:
         case Status.FAILED:
             yield EventName.FAILED, None, ran_until
         case Status.CANCELLED:
-            ended = max((end for end in (ran_until, new.changed_at) if end), default=None)
+            ended = max((end for end in (ran_until, _changed(new)[1]) if end), default=None)
             yield EventName.CANCELLED, new.cancelled_by, ended
         case Status.SKIPPED if new.skip_reason is SkipReason.MISSED:
-            yield EventName.MISSED, None, new.changed_at
+            yield EventName.MISSED, None, _changed(new)[1]
         case Status.SKIPPED:
-            yield EventName.SKIPPED, new.changed_by, new.changed_at
+            yield EventName.SKIPPED, *_changed(new)
 
 
 def _of_row(row: Action, word: EventName, by: str | None, at: datetime) -> LifecycleEvent:
@@ -134,14 +139,15 @@ def public_fields(row: Action) -> dict[str, Any]:
         "reason": row.note or (row.skip_reason.value if row.skip_reason else message),
         **_question(row),
         **({"depth": row.depth} if row.depth else {}),
-        **({"debounce_key": row.debounce_key, "coalesced": row.coalesced} if row.debounce_key else {}),
+        **({"debounce_key": row.debounced.key, "coalesced": row.debounced.calls} if row.debounced else {}),
     }
 
 
 def _question(row: Action) -> dict[str, Any]:
-    if not row.awaits_approval or row.times_out_at is None:
+    waiting = row.handed_over
+    if waiting is None or waiting.question is None:
         return {}
-    return {"question": row.question, "times_out_at": instant.text(row.times_out_at)}
+    return {"question": waiting.question, "times_out_at": instant.text(waiting.times_out_at)}
 
 
 def with_payload(event: LifecycleEvent, row: Action, route: WorkerRoute) -> LifecycleEvent:
@@ -151,7 +157,7 @@ def with_payload(event: LifecycleEvent, row: Action, route: WorkerRoute) -> Life
     function cannot upcast. If a type has sensitive fields, a payload of another version is thus redacted
     entirely.
     """
-    if row.payload is None or row.payload_offloaded:
+    if row.payload is None or row.payload_size:
         return event
     public = _public(row.payload, row.payload_version, route)
     about = {**event.about, "payload": public.payload}

@@ -22,6 +22,7 @@ from duetime import ids, instant
 from duetime.errors import InvalidArgument
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, ActionRef, SkipReason, Status
+from duetime.model.row_parts import Act
 
 MOST_MEMBERS = 10_000_000
 MOST_FOLLOWERS = 50
@@ -93,7 +94,7 @@ class MemberStatus(NamedTuple):
     @classmethod
     def from_row(cls, row: Action) -> MemberStatus:
         """Return that of a row."""
-        return cls(row.status, row.changed_at if row.redriven_after else None)
+        return cls(row.status, row.changed.at if row.changed and row.redriven_after else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,8 +316,7 @@ def missing_member(
         status=Status.SKIPPED,
         skip_reason=SkipReason.REQUESTED,
         note="it was never scheduled, or its row was removed before it was counted",
-        changed_at=at,
-        changed_by=batch.closed_by or batch.opened_by,
+        changed=Act(at, batch.closed_by or batch.opened_by),
         kept_until=kept_until,
         batch=batch.name,
     )

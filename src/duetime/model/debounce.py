@@ -11,11 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from duetime import ids
 from duetime.errors import InvalidArgument, KeyConflict
 from duetime.ids import ActionId
 from duetime.instant import text
 from duetime.model.action import Action, Status
 from duetime.model.lease import Applied, Rejected
+from duetime.model.row_parts import Act, Debounced
 
 KEPT_CALLS = 8
 """The number of latest calls that a row stores, to recognise one whose response was lost."""
@@ -35,6 +37,16 @@ class DebounceHolder:
     """When the key may be removed."""
 
 
+def key_of(row: Action) -> str:
+    """Return the debounce key of an action; empty without one."""
+    return row.debounced.key if row.debounced else ""
+
+
+def calls_taken(row: Action) -> int:
+    """Return how many further calls have changed an action."""
+    return row.debounced.calls if row.debounced else 0
+
+
 def awaits_first_run(row: Action) -> bool:
     """Return whether a further call changes the action; once a run has begun, it never does again."""
     return row.status is Status.PENDING and row.attempt == 0
@@ -42,7 +54,8 @@ def awaits_first_run(row: Action) -> bool:
 
 def due_time_of_call(row: Action, call: Action) -> datetime:
     """Return the due time that a call gives the pending action: never past the first call's bound."""
-    return call.due_at if row.debounce_until is None else min(call.due_at, row.debounce_until)
+    until = row.debounced and row.debounced.until
+    return min(call.due_at, until) if until else call.due_at
 
 
 def coalesced(row: Action, call: Action, *, by: str, at: datetime) -> Action:
@@ -60,9 +73,9 @@ def coalesced(row: Action, call: Action, *, by: str, at: datetime) -> Action:
         KeyConflict: the pending action has another type.
     """
     check_same_type(row, call)
-    is_offloaded = row.payload_offloaded or call.payload_offloaded
-    size = len((call.payload or "").encode()) if is_offloaded else 0
-    calls = [*(row.recent_calls or "").split(), call.id[-_DIGITS:]]
+    is_offloaded = row.payload_size or call.payload_size
+    held = row.debounced or Debounced(key_of(call))
+    latest = [*(held.latest or "").split(), call.id[-_DIGITS:]]
     return replace(
         row,
         due_at=due_time_of_call(row, call),
@@ -71,13 +84,10 @@ def coalesced(row: Action, call: Action, *, by: str, at: datetime) -> Action:
         generation=row.generation + 1,
         payload=call.payload,
         payload_version=call.payload_version,
-        payload_offloaded=is_offloaded,
-        payload_size=size,
+        payload_size=len((call.payload or "").encode()) if is_offloaded else 0,
         rate_key=call.rate_key,
-        coalesced=row.coalesced + 1,
-        recent_calls=" ".join(calls[-KEPT_CALLS:]),
-        changed_by=by,
-        changed_at=at,
+        debounced=replace(held, calls=held.calls + 1, latest=" ".join(latest[-KEPT_CALLS:])),
+        changed=Act(at, by),
     )
 
 
@@ -86,10 +96,10 @@ def applied_if_taken(row: Action | None, changed: Action) -> Applied | Rejected:
 
     An earlier try of the call changed it without a response; other calls, or a run, may have followed.
     """
-    if row is None or row.recent_calls is None or changed.recent_calls is None:
+    taken, calls = [one.debounced.latest if one and one.debounced else None for one in (row, changed)]
+    if row is None or taken is None or calls is None:
         return Rejected(row)
-    is_taken = changed.recent_calls.split()[-1] in row.recent_calls.split()
-    return Applied(row) if is_taken else Rejected(row)
+    return Applied(row) if calls.split()[-1] in taken.split() else Rejected(row)
 
 
 def check_same_type(row: Action, call: Action) -> None:
@@ -99,17 +109,13 @@ def check_same_type(row: Action, call: Action) -> None:
         KeyConflict: it has another.
     """
     if row.type != call.type:
-        raise KeyConflict("debounce", call.debounce_key or "", row.id, f"the type {row.type!r}")
+        raise KeyConflict("debounce", key_of(call), row.id, f"the type {row.type!r}")
 
 
-def check_debounce(
-    key: str | None,
-    idempotency_key: str | None,
-    *,
-    due_at: datetime,
-    until: datetime | None,
-) -> None:
-    """Check a debounce key beside the other options of a call.
+def debounced_by(
+    key: object, idempotency_key: str | None, *, due_at: datetime, until: datetime | None
+) -> Debounced | None:
+    """Return the debounce key and the bound of a call, or None without a key.
 
     Args:
         key: the debounce key.
@@ -119,13 +125,13 @@ def check_debounce(
 
     Raises:
         InvalidArgument: there is a bound without a key, or the bound is before the first due time; or there
-            is an idempotency key too.
+            is an idempotency key too; or `duetime.ids.key` refuses the key.
     """
     if key is None:
         if until is not None:
             problem = "is a bound without a key; pass debounce_key as well"
             raise InvalidArgument(problem, value=text(until), field="at_most_after")
-        return
+        return None
     if idempotency_key is not None:
         problem = "is given beside idempotency_key, under which a repeat changes nothing; pass one of them"
         raise InvalidArgument(problem, field="debounce_key", value=key)
@@ -134,3 +140,4 @@ def check_debounce(
             f"ends before the first due time, {text(due_at)}; allowed is the span up to it, or a longer one"
         )
         raise InvalidArgument(problem, value=text(until), field="at_most_after")
+    return Debounced(ids.key("debounce_key", key), until)

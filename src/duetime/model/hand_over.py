@@ -14,21 +14,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Any, Literal, get_args
 
 from duetime._masking import without_tokens
 from duetime.errors import InvalidArgument, NotFound, StateConflict, truncate
 from duetime.model.action import Action
 from duetime.model.json_value import JSON_LIMIT, json_text
+from duetime.model.row_parts import HandOver, Progress
 
 SHORTEST, LONGEST = timedelta(seconds=10), timedelta(days=366)
 """The bounds of a time-out and of a heartbeat."""
 
 LONGEST_WITH_KEY = timedelta(hours=48)
 """The longest time-out under a concurrency key, whose slots expire 60 hours after the latest take."""
-
-NOTE_LIMIT = 200
-"""Characters of a progress note."""
 
 RESULT_LIMIT = JSON_LIMIT
 """Bytes of a result, as JSON."""
@@ -54,7 +53,7 @@ class Approval:
 
     @property
     def terms(self) -> str | None:
-        """The words of `duetime.model.action.Action.decision_terms`."""
+        """The words of `duetime.model.row_parts.HandOver.decision_terms`."""
         words = ("execute", self.on_reject == "execute"), ("another", self.by_another)
         return " ".join(word for word, applies in words if applies) or None
 
@@ -99,18 +98,17 @@ class HandedOver:
                 field="heartbeat",
             )
 
-    def terms(self, now: datetime, key: str) -> HandOverTerms:
-        """Return the terms of a hand-over that begins now."""
-        times_out_at = now + self.timeout
-        beat = 0 if self.heartbeat is None else int(self.heartbeat.total_seconds())
-        return HandOverTerms(
+    def by(self, claimed: Action, now: datetime) -> HandOver:
+        """Return the hand-over of a run that ends now. All hand-overs of an action have one key."""
+        former, approval = claimed.hand_over, self.approval
+        return HandOver(
+            fence=claimed.fence,
             at=now,
-            times_out_at=times_out_at,
-            waits_until=min(now + self.heartbeat, times_out_at) if self.heartbeat else times_out_at,
-            beat_seconds=beat,
-            key=key,
-            question=None if self.approval is None else self.approval.question,
-            decision_terms=None if self.approval is None else self.approval.terms,
+            times_out_at=now + self.timeout,
+            key=former.key if former else claimed.nonce or "",
+            beat_seconds=0 if self.heartbeat is None else ceil(self.heartbeat.total_seconds()),
+            question=None if approval is None else approval.question,
+            decision_terms=None if approval is None else approval.terms,
         )
 
 
@@ -125,50 +123,6 @@ def _check_span(name: str, span: object) -> None:
         raise InvalidArgument(f"{name} is {truncate(repr(span), 60)}; {allowed}", field=name)
     if not SHORTEST <= span <= LONGEST:
         raise InvalidArgument(f"{name} is {span}; {allowed}", field=name)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HandOverTerms:
-    """What the row of a handed-over action stores."""
-
-    at: datetime
-    times_out_at: datetime
-    waits_until: datetime
-    """The next heartbeat that is due, or the time-out."""
-    beat_seconds: int
-    """The longest time between two heartbeats; 0: none is needed."""
-    key: str
-    """The key of its token."""
-    question: str | None = None
-    """See `duetime.model.action.Action.question`, as for `decision_terms`."""
-    decision_terms: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far the work is: a share from 0 to 1, and a note for people, without secrets."""
-
-    share: float
-    note: str = ""
-
-    def __post_init__(self) -> None:
-        share: object = self.share
-        note: object = self.note
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise InvalidArgument(
-                f"progress is {truncate(repr(share), 60)}; allowed is a number from 0 to 1", field="progress"
-            )
-        if not isinstance(note, str) or len(note) > NOTE_LIMIT or not (note.isprintable() or not note):
-            raise InvalidArgument(
-                f"note is {truncate(repr(note), 60)}; allowed are up to {NOTE_LIMIT} printable characters",
-                field="note",
-            )
-        object.__setattr__(self, "note", truncate(note, NOTE_LIMIT))
-
-    @property
-    def text(self) -> str:
-        """The share as a row stores it."""
-        return format(round(float(self.share), 4), "g")
 
 
 def progress_of(share: float | None, note: str) -> Progress | None:
@@ -197,20 +151,13 @@ class Beat:
     """When the next heartbeat must have come, or the time-out."""
 
 
-def next_wait_until(row: Action, now: datetime) -> datetime:
-    """Return until when a row waits after a heartbeat; no longer, if it was never handed over."""
-    times_out_at = row.times_out_at or now
-    return min(now + timedelta(seconds=row.beat_seconds), times_out_at) if row.beat_seconds else times_out_at
-
-
 def has_timed_out(claimed: Action) -> bool:
     """Return whether a claim took an action over whose hand-over reached its time-out."""
     before = claimed.attempts[-2] if len(claimed.attempts) > 1 else None
-    if before is None or before.finished_at is not None or claimed.handed_over_at is None:
+    last = claimed.hand_over
+    if before is None or before.finished_at is not None or last is None:
         return False
-    was_handed_over = claimed.handed_over_at >= before.started_at
-    started_at = claimed.attempts[-1].started_at
-    return was_handed_over and claimed.times_out_at is not None and claimed.times_out_at <= started_at
+    return last.at >= before.started_at and last.times_out_at <= claimed.attempts[-1].started_at
 
 
 def checked_result(result: Any) -> str | None:

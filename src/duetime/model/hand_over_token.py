@@ -71,7 +71,7 @@ def token_of(claimed: Action) -> str:
 
 def key_of(row: Action) -> str | None:
     """Return the key of the tokens of a row."""
-    return row.hand_over_key or row.nonce
+    return row.hand_over.key if row.hand_over else row.nonce
 
 
 def token_text(ref: ActionRef, fence: int, tag: bytes) -> str:

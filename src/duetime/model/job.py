@@ -70,7 +70,10 @@ def delay_key(ref: JobRef) -> str:
 
 def job_ref_of(action: Action) -> JobRef | None:
     """Return the job of an action, None for a one-shot."""
-    return None if action.job is None else JobRef(action.job_tenant or action.tenant_id, action.job)
+    if action.job is None:
+        return None
+    owner = action.planned and action.planned.job_tenant
+    return JobRef(owner or action.tenant_id, action.job)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

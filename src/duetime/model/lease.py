@@ -149,7 +149,7 @@ def renewed_if(
         return None
     if isinstance(outcome, Rejected) and not is_mine(row):
         return None
-    return Renewed(cancel_requested=row.cancel_requested_at is not None)
+    return Renewed(cancel_requested=row.cancel_request is not None)
 
 
 def outlasts(row: Action, until: datetime, now: datetime) -> bool:

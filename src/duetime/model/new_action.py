@@ -9,11 +9,13 @@ import os
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from duetime import ids
 from duetime.errors import InvalidArgument, InvalidPayload, too_large
-from duetime.ids import Entropy, TenantId, concurrency_key, due_shard_of, new_action_id, rate_key
+from duetime.ids import Entropy, TenantId, due_shard_of, new_action_id
 from duetime.model.action import Action
 from duetime.model.built_in import check_type
 from duetime.model.event_chain import current_depth
+from duetime.model.row_parts import Concurrency
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
@@ -31,8 +33,8 @@ Actions with different limits may share a key. An action begins while fewer slot
 """
 
 
-def checked_concurrency_key(key: object, limit: object) -> str | None:
-    """Check an order's key and limit, and return the key; without one, the limit is 1.
+def concurrency_of(key: object, limit: object) -> Concurrency | None:
+    """Return an order's key and limit; without a key, the limit is 1.
 
     Raises:
         InvalidArgument: the key cannot be part of a table key, or the limit is out of range.
@@ -47,7 +49,7 @@ def checked_concurrency_key(key: object, limit: object) -> str | None:
                 "limits no key; pass concurrency_key as well", field="concurrency_limit", value=limit
             )
         return None
-    return concurrency_key(key)
+    return Concurrency(ids.key("concurrency_key", key), limit)
 
 
 def rate_key_of(payload: object, key: object) -> str | None:
@@ -69,7 +71,7 @@ def rate_key_of(payload: object, key: object) -> str | None:
             field="rate_key",
             value=key,
         )
-    return rate_key(key)
+    return ids.key("rate_key", key)
 
 
 def new_action(
@@ -112,8 +114,7 @@ def new_action(
         created_by=actor,
         payload=written,
         payload_version=payload.type_version,
-        payload_offloaded=size > IN_ROW_LIMIT,
-        payload_size=size if size > IN_ROW_LIMIT else 0,
+        payload_size=offloaded(size),
         depth=current_depth(),
         **facts,
     )
@@ -130,6 +131,11 @@ def written_payload(payload: Payload) -> tuple[str, int]:
     if size > PAYLOAD_LIMIT:
         raise too_large(payload.type_name, size, PAYLOAD_LIMIT)
     return written, size
+
+
+def offloaded(size: int) -> int:
+    """Return the size of a payload that is too large for its row; 0 of another."""
+    return size if size > IN_ROW_LIMIT else 0
 
 
 def _check_is_payload(payload: object) -> None:

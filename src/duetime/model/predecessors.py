@@ -77,6 +77,11 @@ class Predecessors:
         return cls.from_names(text.split(" "))
 
     @classmethod
+    def of_row(cls, row: Action) -> Predecessors:
+        """Return those of an action that has some."""
+        return cls.parse(row.after.names if row.after else "")
+
+    @classmethod
     def from_names(cls, names: Iterable[str]) -> Predecessors:
         """Return the predecessors of ids and ``batch:name``, without repeats.
 
@@ -118,11 +123,12 @@ def decide(row: Action, rows: Mapping[ActionId, Action], batches: Mapping[str, A
     A predecessor that is gone was executed: its row stays for the retention after its end, and a failure
     decides at once.
     """
-    ends = list(_ends(Predecessors.parse(row.after or ""), rows, batches))
+    ends = list(_ends(Predecessors.of_row(row), rows, batches))
     waits = any(end is None for end in ends)
     unmet = next((end for end in ends if end), None)
-    if unmet is not None and row.after_rule != ANY:
-        return Verdict(Decision.SKIP if row.after_rule == SKIP else Decision.FAIL, unmet)
+    rule = row.after and row.after.rule
+    if unmet is not None and rule != ANY:
+        return Verdict(Decision.SKIP if rule == SKIP else Decision.FAIL, unmet)
     return Verdict(Decision.WAIT) if waits else Verdict(Decision.RUN)
 
 
@@ -130,7 +136,7 @@ def waits_for(
     row: Action, rows: Mapping[ActionId, Action], batches: Mapping[str, ActionBatch]
 ) -> Iterator[str]:
     """Yield a phrase for each predecessor that a held row still waits for."""
-    predecessors = Predecessors.parse(row.after or "")
+    predecessors = Predecessors.of_row(row)
     for one in predecessors.ids:
         if one in rows and not rows[one].status.is_final:
             yield f"action {one}, which is {rows[one].status.value}"

@@ -17,7 +17,8 @@ from duetime.model.action import Trigger
 from duetime.model.checkpoint import Checkpoint, checkpoint_text
 
 if TYPE_CHECKING:
-    from duetime.model.hand_over import HandedOver, OnReject, Progress
+    from duetime.model.hand_over import HandedOver, OnReject
+    from duetime.model.row_parts import Progress
 
 MOST_ENTRIES = 98
 """DynamoDB takes 100 writes in a transaction.
@@ -279,7 +280,7 @@ class Run:
         Raises:
             InvalidArgument: the share or the note is none of these.
         """
-        from duetime.model.hand_over import Progress  # noqa: PLC0415 - few handlers report
+        from duetime.model.row_parts import Progress  # noqa: PLC0415 - few handlers report
 
         progress = Progress(share, note)
         if self.external is not None:

@@ -96,7 +96,7 @@ def _lateness(row: Action) -> int | None:
     A run that catches up a missed time, or runs it in a backfill, has none either.
     """
     numbered = row.numbered_attempts()
-    if not numbered or numbered[0][0] != 1 or row.concurrency_key is not None or row.redriven_after:
+    if not numbered or numbered[0][0] != 1 or row.concurrency is not None or row.redriven_after:
         return None
     if row.waits_for is not None:  # the run of another job came later
         return None

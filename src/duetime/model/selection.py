@@ -91,7 +91,7 @@ class Selection:
             retrying=retrying,
             type=_type_name(filters.get("type")),
             action_ids=_checked_ids(filters.get("ids")),
-            correlation_id=None if correlation_id is None else ids.correlation_id(correlation_id),
+            correlation_id=ids.optional_key("correlation_id", correlation_id),
             job=None if job is None else ids.job_name(job),
             runs=_checked_runs(filters.get("runs")),
             error=checked_error(filters.get("error")),

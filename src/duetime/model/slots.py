@@ -65,7 +65,7 @@ class KeySlots:
 
     def is_full_for(self, row: Action) -> bool:
         """Return whether the row has no slot, and as many as its limit hold one."""
-        return row.id not in self.holders and len(self.holders) >= row.concurrency_limit
+        return row.id not in self.holders and len(self.holders) >= row.slot_limit
 
     def has_token(self, row: Action) -> bool:
         """Return whether the row holds a slot with its fence: its claim alone begins a run."""
@@ -147,7 +147,7 @@ def tail_position(row: Action) -> str:
 
 def waits(row: Action | None, key: str, now: datetime, skew: timedelta) -> bool:
     """Return whether a row in the line of a key may become a holder: it is pending, due and not expired."""
-    if row is None or row.status is not Status.PENDING or row.concurrency_key != key:
+    if row is None or row.status is not Status.PENDING or row.slot_key != key:
         return False
     is_expired = row.expires_at is not None and row.expires_at <= now
     return row.due_at <= now + skew and not is_expired

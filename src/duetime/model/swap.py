@@ -40,7 +40,7 @@ class Guard:
             stored.status is self.status
             and all(getattr(stored, name) == getattr(read, name) for name in self.as_read)
             and all(getattr(stored, name) is None for name in self.unset)
-            and self.is_handed_over in {None, stored.handed_over == stored.fence}
+            and self.is_handed_over in {None, stored.is_handed_over}
             and all(getattr(stored, name) <= getattr(after, name) for name in self.at_most)
             and all(getattr(stored, name) > least for name, least in self.above.items())
         )
@@ -51,15 +51,13 @@ FAILED_AS_READ = Guard(status=Status.FAILED)
 DEAD_LETTER_AS_READ = Guard(status=Status.FAILED, unset=("dismissed_reason",))
 UNCLAIMED = Guard(status=Status.PENDING, as_read=("generation", "fence"))
 """An eviction and another region raise the fence of a pending row."""
-DEAD_RUN = Guard(
-    status=Status.PROCESSING, as_read=("fence", "lease_until", "checkpoint", "progress", "progress_note")
-)
+DEAD_RUN = Guard(status=Status.PROCESSING, as_read=("fence", "lease_until", "checkpoint", "progress"))
 """The next run begins with the checkpoint that was read, and removes the progress that was read."""
 MY_RUN = Guard(status=Status.PROCESSING, as_read=("fence",))
 WITH_ITS_WORKER = replace(MY_RUN, is_handed_over=False)
 HANDED_OVER = replace(MY_RUN, is_handed_over=True)
 RENEWABLE = replace(WITH_ITS_WORKER, at_most=("lease_until",))
-NOT_YET_CANCELLED = replace(MY_RUN, unset=("cancel_requested_at",))
+NOT_YET_CANCELLED = replace(MY_RUN, unset=("cancel_request",))
 
 
 def claimable(row: Action) -> Guard:

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from duetime.model.action import KEPT_ATTEMPTS, Action, Attempt, SkipReason, Status
 from duetime.model.active_region import next_fence
-from duetime.model.hand_over import HandOverTerms, Progress
 from duetime.model.lease import FENCE_STEP, ClaimTerms, Settlement
 from duetime.model.quick_fields import with_fields
+from duetime.model.row_parts import Act, HandOver, Progress
 
 
 def started(row: Action, terms: ClaimTerms) -> Action:
@@ -31,7 +31,6 @@ def started(row: Action, terms: ClaimTerms) -> Action:
         retry=row.retry or terms.retry,
         held_by=terms.held_by or row.held_by,
         progress=None,
-        progress_note=None,
     )
 
 
@@ -72,36 +71,25 @@ def settled(row: Action, settlement: Settlement) -> Action:
     )
 
 
-def handed_over(row: Action, terms: HandOverTerms) -> Action:
+def handed_over(row: Action, hand_over: HandOver) -> Action:
     """Return the row of a run that ended with a hand-over."""
-    return with_fields(
-        row,
-        lease_until=terms.waits_until,
-        handed_over=row.fence,
-        handed_over_at=terms.at,
-        times_out_at=terms.times_out_at,
-        beat_seconds=terms.beat_seconds,
-        hand_over_key=terms.key,
-        is_awaited=True,
-        question=terms.question,
-        decision_terms=terms.decision_terms,
-    )
+    waits_until = hand_over.waits_until(hand_over.at)
+    return with_fields(row, lease_until=waits_until, hand_over=hand_over, is_awaited=True)
 
 
 def beaten(row: Action, until: datetime, progress: Progress | None) -> Action:
     """Return a row after a heartbeat of its run, or of its hand-over."""
-    later = with_fields(row, lease_until=until)
-    return later if progress is None else reported(later, progress)
+    return with_fields(row, lease_until=until, progress=progress or row.progress)
 
 
 def reported(row: Action, progress: Progress) -> Action:
     """Return a row with the progress of its run."""
-    return with_fields(row, progress=progress.text, progress_note=progress.note)
+    return with_fields(row, progress=progress)
 
 
 def asked_to_cancel(row: Action, *, by: str, at: datetime) -> Action:
     """Return a row whose run is requested to stop."""
-    return with_fields(row, cancel_requested_at=at, cancel_requested_by=by)
+    return with_fields(row, cancel_request=Act(at, by))
 
 
 def skipped(
@@ -114,8 +102,7 @@ def skipped(
         skip_reason=reason,
         note=note or None,
         unmet=(note or reason.value) if reason is SkipReason.PREDECESSOR else row.unmet,
-        changed_by=by,
-        changed_at=at,
+        changed=Act(at, by),
         kept_until=kept_until,
     )
 
@@ -137,7 +124,7 @@ def deferred(
 
 def cancelled(row: Action, *, by: str, at: datetime, kept_until: datetime) -> Action:
     """Return a pending row as cancelled."""
-    return with_fields(row, status=Status.CANCELLED, changed_by=by, changed_at=at, kept_until=kept_until)
+    return with_fields(row, status=Status.CANCELLED, changed=Act(at, by), kept_until=kept_until)
 
 
 def rescheduled(
@@ -150,8 +137,7 @@ def rescheduled(
         first_due_at=None,
         expires_at=expires_at,
         generation=row.generation + 1,
-        changed_by=by,
-        changed_at=at,
+        changed=Act(at, by),
     )
 
 
@@ -167,10 +153,8 @@ def redriven(row: Action, due_at: datetime, due_shard: str, *, by: str, at: date
         redriven_after=row.attempt,
         continued=0,
         recoveries=0,
-        cancel_requested_at=None,
-        cancel_requested_by=None,
-        changed_by=by,
-        changed_at=at,
+        cancel_request=None,
+        changed=Act(at, by),
         kept_until=None,
         dismissed_reason=None,
         expires_at=None,
@@ -179,7 +163,7 @@ def redriven(row: Action, due_at: datetime, due_shard: str, *, by: str, at: date
 
 def dismissed(row: Action, reason: str, *, by: str, at: datetime) -> Action:
     """Return a failed row that is no dead letter any more."""
-    return with_fields(row, dismissed_reason=reason, changed_by=by, changed_at=at)
+    return with_fields(row, dismissed_reason=reason, changed=Act(at, by))
 
 
 def released(row: Action, *, now: datetime, unmet: str | None) -> Action:

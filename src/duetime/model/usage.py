@@ -82,4 +82,4 @@ def _is_unsettled(row: Action) -> bool:
 
 def size_of(row: Action) -> int:
     """Return the bytes of its payload."""
-    return row.payload_size if row.payload_offloaded else len((row.payload or "").encode())
+    return row.payload_size or len((row.payload or "").encode())

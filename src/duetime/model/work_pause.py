@@ -102,7 +102,7 @@ def work_of(row: Action, worker: str | None) -> PausableWork:
         type=row.type,
         due_at=row.due_at,
         worker=worker,
-        concurrency_key=row.concurrency_key,
+        concurrency_key=row.slot_key or None,
         rate_key=row.rate_key,
     )
 

@@ -31,6 +31,7 @@ from duetime.errors import BackendUnavailable
 from duetime.ids import SHARDS, ActionId, TenantId
 from duetime.model.action import Action, ActionRef
 from duetime.model.debounce import DebounceHolder, applied_if_taken
+from duetime.model.debounce import key_of as debounce_key_of
 from duetime.model.idempotency import HeldKey, KeyTerms, content_of
 from duetime.model.lease import Applied, Rejected
 from duetime.model.swap import PENDING_AS_READ, applied_if_mine, redrivable
@@ -131,7 +132,7 @@ class IdempotencyKeys(Keyed):
 
         A repeated call would leave the payload behind.
         """
-        if action.payload_offloaded and (first := self.first_of_key(action, terms)) is not None:
+        if action.payload_size and (first := self.first_of_key(action, terms)) is not None:
             return first
         held: HeldKey | None = None
         for _ in range(_RACES):
@@ -230,7 +231,7 @@ class DebounceKeys(Keyed):
         action_id, until = read_strictly(to_latest, item)
         holder = DebounceHolder(action_id, None, until)
         row = self._get(ActionRef(tenant_id, holder.action_id))
-        is_forged = row is not None and row.debounce_key != key  # IAM does not restrict attributes
+        is_forged = row is not None and debounce_key_of(row) != key  # IAM does not restrict attributes
         return holder if is_forged else replace(holder, action=row)
 
     def put_debounced(self, action: Action, former: DebounceHolder | None) -> bool:
@@ -268,4 +269,4 @@ class DebounceKeys(Keyed):
 
 
 def _debounced(action: Action) -> Key:
-    return key_of(DEBOUNCE_KEY, action.tenant_id, action.debounce_key)
+    return key_of(DEBOUNCE_KEY, action.tenant_id, debounce_key_of(action))

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from duetime.model.batch import ActionBatch, BatchRef, MemberStatus
     from duetime.model.checkpoint import Checkpoint
     from duetime.model.debounce import DebounceHolder
-    from duetime.model.hand_over import HandOverTerms, Progress
     from duetime.model.idempotency import KeyTerms
     from duetime.model.lease import (
         Applied,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
         SettleResult,
     )
     from duetime.model.rate_limit import Pace, RateBucket
+    from duetime.model.row_parts import HandOver, Progress
     from duetime.model.slots import KeySlots, SlotMove, TailEntry
 
 
@@ -326,8 +326,8 @@ class ActionStore(Protocol):
         Otherwise return None.
         """
 
-    def hand_over(self, claimed: Action, terms: HandOverTerms) -> Renewed | None:
-        """*hand over*: replace the lease of a row that is processing under this fence by the terms'.
+    def hand_over(self, claimed: Action, hand_over: HandOver) -> Renewed | None:
+        """*hand over*: replace the lease of a row that is processing under this fence by its own.
 
         From then on, the row is handed over under this fence, once: a late request changes nothing. A row
         that is as this call leaves it was handed over by its first attempt. Otherwise return None.

@@ -11,7 +11,6 @@ from datetime import datetime
 from duetime.ids import due_shard_of
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason
-from duetime.model.hand_over import HandOverTerms, Progress
 from duetime.model.lease import (
     Applied,
     Claimed,
@@ -24,6 +23,7 @@ from duetime.model.lease import (
     outlasts,
     renewed_if,
 )
+from duetime.model.row_parts import HandOver, Progress
 from duetime.model.swap import (
     DEAD_LETTER_AS_READ,
     HANDED_OVER,
@@ -44,8 +44,8 @@ from duetime.ports.batches import Batches
 from duetime.ports.delegate import delegate
 from duetime.ports.keyed_items import Items
 from duetime.ports.rates import Rates
+from duetime.ports.run_logs import Tracebacks
 from duetime.ports.slots import Slots
-from duetime.ports.tracebacks import Tracebacks
 
 
 class RowChanges:
@@ -82,10 +82,9 @@ class RowChanges:
         outcome = self.swap(claimed, transition.beaten(claimed, until, None), RENEWABLE)
         return renewed_if(outcome, claimed, lambda _row: True)
 
-    def hand_over(self, claimed: Action, terms: HandOverTerms) -> Renewed | None:
-        return renewed_if(
-            self.swap(claimed, transition.handed_over(claimed, terms), WITH_ITS_WORKER), claimed
-        )
+    def hand_over(self, claimed: Action, hand_over: HandOver) -> Renewed | None:
+        after = transition.handed_over(claimed, hand_over)
+        return renewed_if(self.swap(claimed, after, WITH_ITS_WORKER), claimed)
 
     def beat(
         self, row: Action, until: datetime, *, now: datetime, progress: Progress | None = None
@@ -104,7 +103,7 @@ class RowChanges:
     def ask_to_cancel(self, row: Action, *, by: str, at: datetime) -> Applied | Rejected:
         outcome = self.swap(row, transition.asked_to_cancel(row, by=by, at=at), NOT_YET_CANCELLED)
         run = outcome.action
-        is_asked = renewed_if(outcome, row, lambda current: current.cancel_requested_at is not None)
+        is_asked = renewed_if(outcome, row, lambda current: current.cancel_request is not None)
         return Applied(run) if run is not None and is_asked else outcome
 
     def cancel(self, row: Action, *, by: str, at: datetime, kept_until: datetime) -> Applied | Rejected:

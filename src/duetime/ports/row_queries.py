@@ -132,7 +132,7 @@ class Queries:
         if damaged is not None:
             damaged += [row for row in found if isinstance(row, DamagedRow)]
         rows = [row for row in found if isinstance(row, Action)]
-        return [row.without_payload() if row.payload_offloaded else row for row in rows]
+        return [row.without_payload() if row.payload_size else row for row in rows]
 
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None

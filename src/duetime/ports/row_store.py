@@ -136,7 +136,7 @@ class RowStore(StoreOfParts):
         """Remove the rows that have expired, with their keys, and the items that have."""
         with self.table.step():
             for row in self.table.remove_expired(now):
-                if row.debounce_key is not None:
+                if row.debounced is not None:
                     self.debounce.forget(row)
                 if row.idempotency_key is not None:
                     self.remove_key(row.ref, row.idempotency_key)
@@ -177,7 +177,7 @@ class RowStore(StoreOfParts):
                 return None
             if checkpoint.replaces(row.checkpoint):
                 self.write(row, replace(row, checkpoint=checkpoint))
-            return Renewed(cancel_requested=row.cancel_requested_at is not None)
+            return Renewed(cancel_requested=row.cancel_request is not None)
 
     def held(self, claimed: Action) -> Action | None:
         """Return the row if it is processing under the fence of `claimed`."""
@@ -187,7 +187,7 @@ class RowStore(StoreOfParts):
 
     def peek(self, claimed: Action) -> Renewed | None:
         row = self.held(claimed)
-        return None if row is None else Renewed(cancel_requested=row.cancel_requested_at is not None)
+        return None if row is None else Renewed(cancel_requested=row.cancel_request is not None)
 
     def commit(
         self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int

@@ -7,8 +7,51 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
+from duetime import instant
+from duetime.ids import SEPARATOR, shard_of
+from duetime.model.action import KEPT_ATTEMPTS, ActionRef
+from duetime.model.attempt_traceback import AttemptTraceback
+from duetime.ports.keyed_items import Fields, Form, Key, Keyed, Kind, Query, Write
+
 if TYPE_CHECKING:
     from duetime.model.action import Action
+
+
+TRACEBACK = Kind(
+    name="traceback",
+    partition="{tenant}#traceback#{shard}",
+    sort="the action's id, and the start of the attempt",
+    fields={"traceback": Form("B", bytes, bytes)},
+    expires="with the row",
+    writers="workers",
+)
+
+
+class Tracebacks(Keyed):
+    """The tracebacks of an actions table: see `duetime.ports.actions.ActionStore`."""
+
+    def put_traceback(self, ref: ActionRef, traceback: AttemptTraceback, kept_until: datetime) -> None:
+        """Write the traceback of an attempt, or replace it."""
+        put = {"traceback": traceback.to_bytes(), "ttl": kept_until}
+        self._items.write(Write(kind=TRACEBACK, key=_key(ref, instant.text(traceback.started_at)), put=put))
+
+    def tracebacks(self, ref: ActionRef) -> Sequence[AttemptTraceback]:
+        """Return those of the latest attempts, in their order."""
+        place, begin = _key(ref, "")
+        query = Query(kind=TRACEBACK, partition=place, begin=begin, is_newest_first=True, limit=KEPT_ATTEMPTS)
+        return self._items.page(query, _from_item).found[::-1]
+
+
+def _key(ref: ActionRef, started_at: str) -> Key:
+    """Return the key of a traceback. Its partition has no rows, so no list reads it."""
+    sort = f"{ref.id}{SEPARATOR}{started_at}"
+    return TRACEBACK.key(sort, tenant=ref.tenant_id, shard=shard_of(ref.id))
+
+
+def _from_item(item: Fields) -> AttemptTraceback:
+    started_at = instant.parse(item["sk"].rpartition(SEPARATOR)[2])
+    return AttemptTraceback.from_bytes(started_at, item["traceback"])
+
 
 MOST_LINES = 200
 """The most lines of an attempt that are returned."""

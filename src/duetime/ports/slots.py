@@ -123,7 +123,7 @@ class Slots(Keyed):
 
     def join_tail(self, row: Action, at: datetime) -> None:
         """Add an entry to the tail. A late repeat puts a row that waits no more: a move removes it again."""
-        key = _entry_key(row.tenant_id, row.concurrency_key or "", tail_position(row))
+        key = _entry_key(row.tenant_id, row.slot_key, tail_position(row))
         if self._items.get(TAIL, key, unread) is None:
             self._items.write(Write(kind=TAIL, key=key, sets={"ttl": at + _OUTLIVES}))
 
@@ -169,7 +169,7 @@ def take(row: Action, slots: KeySlots, at: datetime) -> Write:
     if row.id in slots.holders:
         guard: Fields = {token: Below(row.fence)}
     elif slots.holders:
-        is_free = Size(Below(row.concurrency_limit))
+        is_free = Size(Below(row.slot_limit))
         guard = {"holders": is_free, token: Presence.UNSET, **_same_line(slots)}
     else:
         guard = {"holders": _same_holders(slots), **_same_line(slots)}
@@ -179,7 +179,7 @@ def take(row: Action, slots: KeySlots, at: datetime) -> Write:
 def wait(row: Action, slots: KeySlots) -> Write:
     """Append a row to the line, if as many slots as its limit are held, and there is room and no tail."""
     has_room = AnyOf((Presence.UNSET, Size(Below(MOST_WAITING))))
-    are_held = Size(Not(Below(row.concurrency_limit)))
+    are_held = Size(Not(Below(row.slot_limit)))
     guard = {"holders": are_held, "waiting": has_room, "tail": Presence.UNSET}
     return replace(_write(slots, guard, {}), appends={"waiting": (row.id,)})
 

@@ -33,7 +33,7 @@ from duetime import instant
 from duetime._english import counted
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.audit import AuditEntry
-from duetime.model.job import Job, JobRef
+from duetime.model.job import Job, JobRef, job_ref_of
 from duetime.ports.wakeups import timer_name
 from duetime.settings import Settings
 from duetime.wakeups.due_messages import message_of
@@ -139,7 +139,8 @@ def _logged(known: Evidence, row: Action) -> Judgement | None:
 
 
 def _tallied(known: Evidence, row: Action) -> Judgement | None:
-    job = known.jobs.get(JobRef(row.job_tenant or row.tenant_id, row.job)) if row.job else None
+    ref = job_ref_of(row)
+    job = None if ref is None else known.jobs.get(ref)
     if job is None or job.tally.last_id != row.id:
         return None
     return Judgement(Verdict.ENDED, f"{job.tally.last_status}, by the statistics of its job")

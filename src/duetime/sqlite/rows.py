@@ -161,7 +161,7 @@ def _key(ref: ActionRef) -> tuple[str, str, str]:
 
 def _to_text(row: Action) -> str:
     item = to_item(row)
-    if row.payload_offloaded and row.payload is not None:  # a file has room for it
+    if row.payload_size and row.payload is not None:  # a file has room for it
         item["payload"] = {"S": row.payload}
     return to_text(item)
 

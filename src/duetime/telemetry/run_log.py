@@ -9,10 +9,11 @@ from datetime import timedelta
 from duetime import instant
 from duetime.model.action import Action, Ending, Status
 from duetime.model.built_in import CANARY, is_counted
-from duetime.model.hand_over import HandOverTerms, has_timed_out
+from duetime.model.hand_over import has_timed_out
 from duetime.model.lease import Settlement
 from duetime.model.metric import Metric
 from duetime.model.outcome import OVERRAN, Outcome
+from duetime.model.row_parts import HandOver
 from duetime.ports.meter import UNMETERED, Meter
 
 log = logging.getLogger(__name__)
@@ -85,7 +86,7 @@ class RunLog:
             self._meter.add(metric, value, of=action)
         return {}
 
-    def handed_over(self, action: Action, terms: HandOverTerms) -> None:
+    def handed_over(self, action: Action, terms: HandOver) -> None:
         """Log and count a hand-over: the run has ended, the action has not."""
         until = {"times_out_at": instant.text(terms.times_out_at)}
         log.info(Metric.HANDED_OVER.value, extra=log_fields(action) | until)

@@ -16,6 +16,7 @@ from duetime.errors import truncate
 from duetime.model.action import Action, SkipReason, Status
 from duetime.model.built_in import is_counted
 from duetime.model.change import Change
+from duetime.model.debounce import calls_taken
 from duetime.model.metric import Metric
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.telemetry.run_log import log_fields
@@ -49,7 +50,7 @@ def transition_of(change: Change) -> Metric | None:
         return Metric.SCHEDULED if new.generation == 1 else None
     if old.status is Status.FAILED:
         return Metric.REDRIVEN
-    if new.coalesced > old.coalesced:
+    if calls_taken(new) > calls_taken(old):
         return Metric.COALESCED
     is_later = old.status is Status.PENDING and new.generation > old.generation
     return _moved(old, new) if is_later else None

@@ -13,7 +13,7 @@ from duetime.declare.batch import Batch, BatchItem
 from duetime.ids import ActionId, JobName, TenantId, event_run_id, manual_run_id, new_action_id, occurrence_id
 from duetime.model.action import Trigger
 from duetime.model.checkpoint import Checkpoint, checkpoint_text
-from duetime.model.hand_over import Progress
+from duetime.model.row_parts import Progress
 from duetime.model.run import Entry, Run, already_committed
 from duetime.payload import Payload
 from duetime.ports.row_store import OnCommit

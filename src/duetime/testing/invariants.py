@@ -6,12 +6,15 @@ that time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from duetime import ids, instant
-from duetime.ids import DEFAULT_WORKER, TenantId
+from duetime.embedded.cloud import MemoryCloud
+from duetime.errors import DuetimeError
+from duetime.ids import DEFAULT_WORKER, SYSTEM_TENANT, TenantId
 from duetime.jobs.explain import Explain, Explanation
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.jobs.trusted_reading import KnownPauses
@@ -19,11 +22,101 @@ from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Action, Status, Trigger
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Job, JobRef, job_ref_of
+from duetime.model.outcome import EXPIRED
+from duetime.model.rate_limit import Pace, RateBucket, bucket_of, microseconds
 from duetime.model.work_pause import work_of
 from duetime.recount.recount import Recount, in_words
 from duetime.testing.journey import JournaledCloud, short
-from duetime.testing.rate_windows import rate_key_of, too_fast, waits_for_rate
 from duetime.wakeups.sweep import bands
+
+
+def first_excess(starts: Iterable[datetime], pace: Pace) -> datetime | None:
+    """Return the first start that is one too many for some window that ends with it; None without one.
+
+    The m-th start is too early if, for an n before it, fewer than ``(m - n) * interval`` less the tolerance
+    have passed since the n-th. So each is compared with the latest time that those before leave to it.
+    """
+    latest: int | None = None
+    for number, start in enumerate(sorted(starts)):
+        paid = microseconds(start) - number * pace.interval
+        if latest is not None and paid < latest - pace.tolerance:
+            return start
+        latest = paid if latest is None else max(latest, paid)
+    return None
+
+
+def too_fast(cloud: MemoryCloud) -> Iterator[str]:
+    """13: no window has more starts than its rate limit allows, by the workers' clocks.
+
+    If a limit has changed, processes learn it at different times, so the sum of the limits counts.
+    """
+    starts: defaultdict[RateBucket, list[datetime]] = defaultdict(list)
+    rows: dict[RateBucket, Action] = {}
+    for row in cloud.store.rows():
+        bucket = _bucket_of(cloud, row)
+        if bucket is not None:
+            rows[bucket] = row
+            starts[bucket] += [
+                attempt.started_at for attempt in row.attempts if attempt.message != EXPIRED.message
+            ]
+    for bucket, begun in starts.items():
+        excess = first_excess(begun, _sum_of(set(_paces(cloud, bucket, rows[bucket]))))
+        if excess is not None:
+            names = [short(row.id) for row in cloud.store.rows() if _has_started_at(row, excess)]
+            yield f"{', '.join(names)} starts at {excess:%H:%M:%S.%f}, too soon for its rate (invariant 13)"
+
+
+def _sum_of(paces: Collection[Pace]) -> Pace:
+    """Return the pace of starts at all of some paces together."""
+    if len(paces) == 1:
+        return next(iter(paces))
+    interval = int(1 / sum(1 / pace.interval for pace in paces))
+    bursts = sum(pace.tolerance // pace.interval + 1 for pace in paces)
+    return Pace(interval, (bursts - 1) * interval)
+
+
+def waits_for_rate(cloud: MemoryCloud, row: Action) -> bool:
+    """Return whether a dead run that is due may wait for its rate limit."""
+    bucket = _bucket_of(cloud, row)
+    if bucket is None:
+        return False
+    now = cloud.clock.now()
+    return any(cloud.store.next_start(bucket, pace, now) > now for pace in _paces(cloud, bucket, row))
+
+
+def _has_started_at(row: Action, at: datetime) -> bool:
+    return any(attempt.started_at == at for attempt in row.attempts)
+
+
+def _paces(cloud: MemoryCloud, bucket: RateBucket, row: Action) -> Iterator[Pace]:
+    """Yield the paces under which starts were counted, and the declared one."""
+    handler = cloud.handler_of(row.type)
+    if handler is not None and handler.rate is not None:
+        yield handler.rate.limit.pace
+    yield from cloud.store.rates.paces(bucket)
+
+
+def _bucket_of(cloud: MemoryCloud, row: Action) -> RateBucket | None:
+    handler = cloud.handler_of(row.type)
+    if handler is None or handler.rate is None or not ids.is_one_shot(row.id):
+        return None
+    rate, shards = handler.rate, handler.rate.limit.shards
+    if rate.scope == "type":
+        return bucket_of(row.type, shards, row.id, tenant_id=SYSTEM_TENANT)
+    key = "" if rate.scope == "tenant" else rate_key_of(cloud, row)
+    return None if key is None else bucket_of(row.type, shards, row.id, tenant_id=row.tenant_id, key=key)
+
+
+def rate_key_of(cloud: MemoryCloud, row: Action) -> str | None:
+    """Return the key of an action's rate limit; None if it has none, or it cannot be computed."""
+    handler = cloud.handler_of(row.type)
+    if handler is None or handler.rate is None:
+        return None
+    try:
+        return row.rate_key or handler.rate.key_of(handler.read(row.payload, row.payload_version))
+    except DuetimeError:
+        return None
+
 
 _MOST = 100_000
 _A_SWEEP = timedelta(minutes=3)
@@ -101,9 +194,9 @@ def _waits(cloud: JournaledCloud, row: Action) -> bool:
 
 def _waits_for_slot(cloud: JournaledCloud, row: Action) -> bool:
     """Return whether other runs hold the slots of the concurrency key, or did minutes ago."""
-    if row.concurrency_key is None:
+    if row.concurrency is None:
         return False
-    slots = cloud.store.key_slots(row.tenant_id, row.concurrency_key)
+    slots = cloud.store.key_slots(row.tenant_id, row.slot_key)
     if slots.is_full_for(row):
         return True
     lately = cloud.clock.now() - _A_LOOK
@@ -113,21 +206,21 @@ def _waits_for_slot(cloud: JournaledCloud, row: Action) -> bool:
 
 def _too_many(cloud: JournaledCloud, rows: Sequence[Action], now: datetime) -> Iterator[str]:
     """1: live leases under a concurrency key stay within the limit of the run that took its slot last."""
-    live: dict[tuple[TenantId, str | None], list[Action]] = {}
+    live: dict[tuple[TenantId, str], list[Action]] = {}
     for row in rows:
         is_live = row.status is Status.PROCESSING and row.lease_until is not None and row.lease_until > now
-        if row.concurrency_key is not None and is_live:
+        if row.concurrency is not None and is_live:
             live.setdefault(_key_of(row), []).append(row)
     for (tenant_id, key), runs in live.items():
-        order = list(cloud.store.key_slots(tenant_id, key or "").holders)
+        order = list(cloud.store.key_slots(tenant_id, key).holders)
         last = max(runs, key=lambda run: order.index(run.id) if run.id in order else -1)
-        if len(runs) > last.concurrency_limit:
+        if len(runs) > last.slot_limit:
             names = ", ".join(short(run.id) for run in runs)
-            yield f"{len(runs)} run under {runs[0].concurrency_key!r}: {names} (invariant 1)"
+            yield f"{len(runs)} run under {runs[0].slot_key!r}: {names} (invariant 1)"
 
 
-def _key_of(row: Action) -> tuple[TenantId, str | None]:
-    return row.tenant_id, row.concurrency_key
+def _key_of(row: Action) -> tuple[TenantId, str]:
+    return row.tenant_id, row.slot_key
 
 
 def _run_twice(rows: Sequence[Action]) -> Iterator[str]:

@@ -172,11 +172,12 @@ def _description_of_run(old: Action, new: Action) -> str:
         return f"{word}: fence {new.fence}, attempt {new.attempt}{until}"
     if new.fence != old.fence:
         return f"fenced off: fence {new.fence}"
-    if new.cancel_requested_at != old.cancel_requested_at:
-        return f"requested to stop by {new.cancel_requested_by}"
-    if new.handed_over != old.handed_over:
+    if new.cancel_request is not None and new.cancel_request != old.cancel_request:
+        return f"requested to stop by {new.cancel_request.by}"
+    if new.hand_over != old.hand_over:
         return f"handed over{until}"
-    progress = f", progress {new.progress} {new.progress_note}" if new.progress != old.progress else ""
+    reported = None if new.progress == old.progress else new.progress
+    progress = f", progress {reported.share:g} {reported.note}" if reported else ""
     return f"lease renewed{until}{progress}" if new.lease_until != old.lease_until else f"reports{progress}"
 
 

@@ -276,7 +276,7 @@ class Arm:
                     extra={"action": gone.id, "reason": problem},
                 )
         if change.new is None and change.old is not None:
-            if change.old.payload_offloaded:
+            if change.old.payload_size:
                 self._store.remove_payload(change.old.ref)
             if change.old.idempotency_key is not None:
                 self._store.remove_key(change.old.ref, change.old.idempotency_key)

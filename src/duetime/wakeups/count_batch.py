@@ -98,7 +98,7 @@ class Release:
         return isinstance(self._store.defer(row, now, waits_for=row.waits_for), Applied)
 
     def _verdict(self, row: Action) -> Verdict:
-        predecessors, damaged = Predecessors.parse(row.after or ""), list[DamagedRow]()
+        predecessors, damaged = Predecessors.of_row(row), list[DamagedRow]()
         refs = [ActionRef(row.tenant_id, one) for one in predecessors.ids]
         rows = {found.id: found for found in self._store.get_rows(refs, damaged=damaged)}
         if damaged:  # it may still run

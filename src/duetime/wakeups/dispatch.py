@@ -24,8 +24,9 @@ from duetime.jobs.trusted_reading import KnownPauses
 from duetime.model.action import Action, SkipReason, Status
 from duetime.model.event_chain import EVENT_DEPTH, depth_of
 from duetime.model.job import Job, JobRef
-from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
+from duetime.model.new_action import PAYLOAD_LIMIT, offloaded
 from duetime.model.quota import Quota, limit_of
+from duetime.model.row_parts import RunPlan
 from duetime.ports.backends import Backends
 from duetime.ports.wakeups import DueMessage
 from duetime.wakeups.due_messages import PhaseSleep, delay_until, send_wake
@@ -135,6 +136,7 @@ class DispatchJobs:
         if "time" not in event:
             raise InvalidArgument("is no time; an event of EventBridge has one", value=None)
         happened_at = instant.parse(event["time"])
+        owner = None if tenant_id == job.ref.tenant_id else job.ref.tenant_id
         action_id = ids.event_run_id(job.name, happened_at, _id_of(event))
         return Action(
             tenant_id=tenant_id,
@@ -143,13 +145,11 @@ class DispatchJobs:
             due_at=now,
             first_due_at=happened_at,
             due_shard=ids.due_shard_of(action_id, len(self._actions.due_shards)),
-            created_by=truncate(f"event:{event.get('source', '')}", ids.ACTOR_LIMIT),
+            created_by=truncate(f"event:{event.get('source', '')}", ids.KEY_LIMIT),
             payload=written,
             payload_version=job.definition.payload_version,
-            payload_offloaded=size > IN_ROW_LIMIT,
-            cadence=cadence,
-            job_tenant=None if tenant_id == job.ref.tenant_id else job.ref.tenant_id,
-            planned_at=now,
+            payload_size=offloaded(size),
+            planned=RunPlan(now, cadence, job_tenant=owner),
             depth=depth,
             status=Status.SKIPPED if refusal else Status.PENDING,
             skip_reason=SkipReason.REFUSED if refusal else None,

@@ -33,7 +33,7 @@ def message_of(action: Action) -> DueMessage:
         due_at=action.due_at,
         generation=action.generation,
         payload_version=action.payload_version,
-        is_keyed=action.concurrency_key is not None,
+        is_keyed=action.concurrency is not None,
         is_high=action.is_high,
     )
 

@@ -307,7 +307,7 @@ class DueScanner:
             sleep=sleep,
             leaving=BackendMisconfigured,
         )
-        late = [row for row in waiting if row.concurrency_key is None]  # others may wait for a slot
+        late = [row for row in waiting if row.concurrency is None]  # others may wait for a slot
         ages = [(now - ready[row.ref]).total_seconds() for row in late]
         return ScanResult(
             len(waiting) - sum(aside.number for aside in asides),

@@ -162,4 +162,4 @@ class AfterHandOver:
 
 
 def _holds_others_up(row: Action) -> bool:
-    return row.concurrency_key is not None or row.job is not None
+    return row.concurrency is not None or row.job is not None

@@ -19,6 +19,7 @@ from duetime.model.action import Action, Attempt, Ending, Status
 from duetime.model.built_in import DEADLINE
 from duetime.model.job import Definition
 from duetime.model.manifest import Manifest
+from duetime.model.row_parts import RunPlan
 from duetime.ports.backends import Backends
 from duetime.retry import NEVER
 from duetime.settings import Settings
@@ -122,7 +123,7 @@ class PassHistory:
             status=Status(ending.value),
             attempt=1,
             attempts=(attempt,),
-            planned_at=started_at,
+            planned=RunPlan(started_at),
             kept_until=now + _KEPT.get(job, self._settings.retention),
         )
         try:

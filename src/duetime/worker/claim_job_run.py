@@ -121,7 +121,7 @@ def _could_plan(definition: Definition, row: Action, anchor: datetime) -> bool:
     """Return whether the job's planner writes rows of this type, and for this tenant."""
     if definition.type != row.type:
         return False
-    if row.job_tenant is None:
+    if row.planned is None or row.planned.job_tenant is None:
         return True
     triggers = CadenceSet.parse(definition.cadences, anchor).triggers
     return any(trigger.name == row.cadence and trigger.tenant for trigger in triggers)
@@ -268,10 +268,12 @@ class ClaimJobRun:
     def _claim(
         self, decision: Proceed, context: ClaimContext, job: Job, terms: ClaimTerms
     ) -> ClaimWon | Conflict:
+        started = transition.started(context.row, terms)
+        plan = started.planned
         searched = decision.hold is LockRequirement.LOCK and needs_search(job)
         claim = JobRunClaim(
             row=context.row,
-            claimed=replace(transition.started(context.row, terms), catches_up=decision.catches_up),
+            claimed=replace(started, planned=plan and replace(plan, catches_up=decision.catches_up)),
             job=job,
             hold=decision.hold,
             dead=context.holder if decision.takes_over_lock else None,

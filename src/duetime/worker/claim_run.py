@@ -101,7 +101,7 @@ class ClaimOneShot:
             return blocked
         if (held_by := self._paused.held_by(row)) is not None:
             terms = with_fields(terms, held_by=held_by)
-        if row.concurrency_key is not None:
+        if row.concurrency is not None:
             return self.with_slot(row, terms, turn)
         if turn and (refused := turn(row, terms)):
             return refused
@@ -145,7 +145,7 @@ class ClaimOneShot:
 
     def _give_up(self, row: Action | None) -> None:
         """Free the slot of an action that does not run now, if one was passed to it or its end left one."""
-        if row is not None and row.concurrency_key is not None:
+        if row is not None and row.concurrency is not None:
             self._pass.give_up(row)
 
     def _row(self, ref: ActionRef) -> Action | None:
@@ -189,7 +189,7 @@ class ClaimOneShot:
         self, row: Action, terms: ClaimTerms, turn: RateTurn | None
     ) -> ClaimWon | Waiting | StartRefused | Conflict | None:
         """Begin a run with a slot, take a slot, or join the line of those that wait for one."""
-        slots = self._actions.key_slots(row.tenant_id, row.concurrency_key or "")
+        slots = self._actions.key_slots(row.tenant_id, row.slot_key)
         if slots.is_full_for(row):
             return CHANGED if self._evict_dead(row, slots, terms) else self._join_line(row, slots, terms)
         if row.id not in slots.holders and self._pass.fill(slots, row.id):

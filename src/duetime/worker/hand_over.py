@@ -15,7 +15,8 @@ from duetime.errors import DuetimeError, InvalidArgument, truncate
 from duetime.jobs.end_hand_over import EndHandOver
 from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.action import Action
-from duetime.model.hand_over import LONGEST_WITH_KEY, HandedOver, HandOverTerms, Progress
+from duetime.model.hand_over import LONGEST_WITH_KEY, HandedOver
+from duetime.model.row_parts import HandOver, Progress
 from duetime.ports.actions import ActionStore
 from duetime.ports.backends import Backends
 
@@ -27,7 +28,7 @@ _REPORTED_EVERY = timedelta(seconds=5)
 
 def problem_of(handed_over: HandedOver, action: Action) -> InvalidArgument | None:
     """Return why this action cannot be handed over so; None if it can."""
-    if action.concurrency_key is None or handed_over.timeout <= LONGEST_WITH_KEY:
+    if action.concurrency is None or handed_over.timeout <= LONGEST_WITH_KEY:
         return None
     return InvalidArgument(
         f"timeout is {handed_over.timeout}; an action with a concurrency key is handed over for at most"
@@ -85,7 +86,7 @@ class HandOverRun:
         self._store, self._clock, self._region = backends.store, backends.clock, region
         self._end = EndHandOver(backends.store, lambda: backends.jobs, settings=backends.settings)
 
-    def __call__(self, claimed: Action, handed_over: HandedOver) -> HandOverTerms | None:
+    def __call__(self, claimed: Action, handed_over: HandedOver) -> HandOver | None:
         """Hand a claimed action over; return None if another run has it.
 
         A cancel that was requested before ends a hand-over without heartbeats at once.
@@ -96,9 +97,9 @@ class HandOverRun:
         if not self._region.is_current(claimed.fence):
             return None
         now = max(self._clock.now(), claimed.attempts[-1].started_at)
-        terms = handed_over.terms(now, claimed.hand_over_key or claimed.nonce or "")
-        held = self._store.hand_over(claimed, terms)
-        if held is not None and held.cancel_requested and not terms.beat_seconds:
+        hand_over = handed_over.by(claimed, now)
+        held = self._store.hand_over(claimed, hand_over)
+        if held is not None and held.cancel_requested and not hand_over.beat_seconds:
             for row in self._store.get_rows([claimed.ref]):
                 self._end.obey_cancel(row, now=now)
-        return terms if held else None
+        return hand_over if held else None

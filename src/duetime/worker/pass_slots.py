@@ -55,7 +55,7 @@ class PassSlots:
         """
 
         def attempt() -> Conflict | None:
-            slots = self._actions.key_slots(run.tenant_id, run.concurrency_key or "")
+            slots = self._actions.key_slots(run.tenant_id, run.slot_key)
             if slots.holders.get(run.id) != token:
                 return self._give_up(run)
             return None if self._made(self._move(slots, run.id)) else CHANGED
@@ -68,7 +68,7 @@ class PassSlots:
 
     def _give_up(self, action: Action) -> Conflict | None:
         row = next(iter(self._actions.get_rows([action.ref], damaged=[])), None)
-        slots = self._actions.key_slots(action.tenant_id, action.concurrency_key or "")
+        slots = self._actions.key_slots(action.tenant_id, action.slot_key)
         if row is None or row.status is Status.PROCESSING or action.id not in slots.holders:
             return None
         return None if self.evict(slots, row.id, row) else CHANGED
@@ -229,7 +229,7 @@ class _Choice:
         """Judge the next row; return whether it leaves the line: it gets a slot, or does not wait."""
         if row is None or row.id in self._held or not waits(row, self._slots.key, self._now, self._skew):
             return True
-        if len(self._held) < row.concurrency_limit:
+        if len(self._held) < row.slot_limit:
             self._held.add(row.id)
             self.passed.append(row)
             self.is_over = self._freed is not None  # the slot that it left is taken

@@ -143,7 +143,7 @@ class RateTurn:
             return None
 
     def _key(self, row: Action) -> str:
-        if row.payload_offloaded and row.payload is None:
+        if row.payload_size and row.payload is None:
             row = self._store.get(row.ref) or row
         return self._rate.key_of(self._handler.read(row.payload, row.payload_version))
 

@@ -359,26 +359,27 @@ class Worker:
     ) -> DeliveryResult:
         """Hand the action over, and send its message for the end of the hand-over's lease."""
         action = claim.action
-        terms = None if outcome.hand_over is None else self._hand_over(action, outcome.hand_over)
-        if terms is None:
+        hand_over = None if outcome.hand_over is None else self._hand_over(action, outcome.hand_over)
+        if hand_over is None:
             self._breakers.give_back(action.ref)
             self._run_log.lost(action)
             span.ended(None)
             return self.put_off(delivery, visibility(self._settings))
-        self._run_log.handed_over(action, terms)
+        self._run_log.handed_over(action, hand_over)
         span.set({spans.OUTCOME: spans.HANDED_OVER, spans.STATUS: action.status.value})
         if not self._breakers.end_probe(action, outcome, is_committed=False):
             self._breakers.ended(action, outcome, is_committed=False)
-        return self._after_lease(delivery, terms.waits_until)
+        return self._after_lease(delivery, hand_over.waits_until(hand_over.at))
 
     def _not_begun(self, claim: ClaimWon) -> Outcome | None:
         """Return the outcome of a run whose handler must not be called."""
-        if claim.action.cancel_requested_at is not None:
+        if claim.action.cancel_request is not None:
             return NOT_BEGUN
         if claim.action.has_failed_predecessor:
             return Outcome(Ending.FAILED, claim.action.unmet)
         if has_timed_out(claim.action):
-            return TIMED_OUT if claim.action.question is None else UNDECIDED
+            last = claim.action.hand_over
+            return UNDECIDED if last is not None and last.question else TIMED_OUT
         return EXPIRED if claim.is_expired else claim.failure
 
     def _delay_of(self, message: DueMessage) -> int | None:
