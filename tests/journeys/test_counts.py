@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from duetime import App, Registration, daily, every, interval
+from duetime.cadence import parse
 from duetime.errors import DeclarationError
 from duetime.instant import LATEST
 from tests.journeys.recorded_job import DAY, HOUR, MIDNIGHT, MINUTE, RecordedJob, accounts
@@ -23,6 +24,29 @@ def test_an_edit_of_the_time_adds_no_run():
     recorded.cloud.advance(days=5)
     assert recorded.begun == [MIDNIGHT + n * DAY + hour * HOUR for n, hour in ((0, 9), (1, 9), (1, 10))]
     assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 3}
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        daily("09:00", start="2026-03-03T00:00Z", count=3),
+        daily("9:00", start="2026-03-03T01:00+01:00", count=3, tz="UTC"),
+        daily("09:00", start="2026-03-03T05:30", count=3, tz="Asia/Kolkata"),
+        daily("09:00", start=START, count=3, tz="Asia/Kolkata"),
+        interval(days=1, start="2026-03-03T00:00Z", count=3),
+        parse("0 9 * * * count=3 tz=Etc/UTC start=2026-03-03T00:00"),
+    ],
+    ids=str,
+)
+def test_the_same_start_in_another_notation_or_zone_goes_on_counting(again):
+    recorded = RecordedJob(daily("09:00", start=START, count=3))
+    recorded.cloud.advance(days=1, hours=9, minutes=30)
+    recorded.deploy(again)
+    recorded.cloud.advance(days=5)
+    assert len(recorded.begun) == 3
+    recorded.deploy(daily("10:00", start=START, count=3))
+    recorded.cloud.advance(days=5)
+    assert len(recorded.begun) == 3
 
 
 def test_an_edit_of_the_time_loses_no_run():

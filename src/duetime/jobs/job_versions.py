@@ -16,6 +16,9 @@ from datetime import datetime
 from typing import Any
 
 from duetime import instant
+from duetime.cadence import parse
+from duetime.cadence.bounds import instants_of
+from duetime.cadence.zones import zone
 from duetime.ids import PLANNER
 from duetime.jobs.maintain import changed, resumed
 from duetime.model.action import SkipReason, Status
@@ -131,18 +134,23 @@ def counted_before(job: Job, definition: Definition, now: datetime) -> str:
     if job.removed_at is None and definition.plans_like(job.definition):
         return job.definition.counted
     before, after = _start_of_count(job.definition), _start_of_count(definition)
-    if not after or (before != after and after[0] is not None):
+    if not after or (before.isdisjoint(after) and None not in after):
         return ""
     until = job.removed_at or now
-    used = max(cadence.counted_until(until) for cadence in job.cadence_set.cadences) if before == after else 0
+    used = 0 if before.isdisjoint(after) else max(c.counted_until(until) for c in job.cadence_set.cadences)
     return f"{used}@{instant.text(now)}"
 
 
-def _start_of_count(definition: Definition) -> tuple[datetime | None, ...]:
-    """Return the start of the cadence with a count, which may be None; nothing without a count."""
-    text = next((text for text in definition.cadences if " count=" in text), None)
-    start = re.search(r" start=(\S+)", text or "")
-    return () if text is None else (datetime.fromisoformat(start[1]) if start else None,)
+def _start_of_count(definition: Definition) -> set[datetime | int | None]:
+    """Return the start of the cadence with a count, as written and as an instant; None if it has no start.
+
+    Two starts are the same if either is: a zone may change, or the spelling.
+    """
+    text = next((text for text in definition.cadences if " count=" in text), "")
+    start = re.search(r" start=(\S+)", text)
+    if start is None:
+        return {None} if text else set()
+    return {datetime.fromisoformat(start[1]), min(instants_of(start[1], zone(parse(text).tz)))}
 
 
 def _unlocked_since(job: Job, definition: Definition, now: datetime) -> datetime | None:
