@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
+from functools import lru_cache
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Self
 from zoneinfo import ZoneInfo
 
 from duetime.cadence.cadence import Cadence, Precision, declared, limits_of, spreads_seconds
 from duetime.cadence.calendars import Calendar
-from duetime.cadence.days import UNIX_DAY, DayCycle, DayFields
+from duetime.cadence.days import EVERY_DAY, NEVER, UNIX_DAY, DayCycle, DayFields
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Dst, Window, Words, check_cycle, read_modifiers
 from duetime.cadence.walk import (
-    BY_THE_CLOCK,
     DAY,
     NOTHING,
     DstPolicy,
     TimeSteps,
     WallSchedule,
     at_times,
-    next_after,
 )
 from duetime.cadence.wall_cadence import (
     ALL_KINDS_OF_MONTH,
@@ -38,7 +38,7 @@ from duetime.cadence.words import (
     seconds_of_day,
     windows_text,
 )
-from duetime.cadence.zones import FIRST, instant_at, seconds_of, zone
+from duetime.cadence.zones import FIRST, LAST, instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
     from duetime.cadence.bounds import Moment
@@ -160,8 +160,7 @@ def every(
         InvalidCadence: the length is zero or more than a day of hours, an option is invalid, or the window
             never opens.
     """
-    of_days = days if isinstance(days, int | float) else None
-    only = None if isinstance(days, int | float) else days
+    of_days, only = _length_or_filter(days)
     modifiers = read_modifiers(
         tz=tz,
         dst=dst,
@@ -196,6 +195,18 @@ def every(
 _MOST_OPENINGS, _ALL_OPENINGS = 10_000, 146_097 * DAY
 
 
+def _on_grid(start: int, step: int, at: int) -> int:
+    """Return the first time of a step after ``start`` that is not before ``at``."""
+    return start + max(1, -((start - at) // step)) * step
+
+
+@lru_cache(maxsize=256)
+def _parts(windows: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """Return the first and the last second of each part of a day that is in a window, in order."""
+    halves = [((a, b),) if a <= b else ((0, b), (a, DAY - 1)) for a, b in windows or ((0, DAY - 1),)]
+    return tuple(sorted(chain.from_iterable(halves)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval(Cadence):
     """Occurrences at a fixed step of elapsed seconds after a start.
@@ -217,9 +228,8 @@ class Interval(Cadence):
             else None
         )
         object.__setattr__(self, "_open", opened)
-        object.__setattr__(
-            self, "_limits", limits_of(self.modifiers, zone(self.modifiers.zone_name), needs_start=False)
-        )
+        leap, where = None if self.start is None else self._leap, zone(self.modifiers.zone_name)
+        object.__setattr__(self, "_limits", limits_of(self.modifiers, where, needs_start=False, leap=leap))
 
     def starting(self, at: datetime) -> Self:
         """Return this interval counted from an instant: the first reconcile of its job.
@@ -266,21 +276,11 @@ class Interval(Cadence):
         """
         if self._open is None:
             return self.step
-        where, step, windows = zone(self.tz), self.step, self.modifiers.windows or ((0, DAY - 1),)
         begin = opens = first_recurring(self._open.days, self.modifiers.calendar)
         until, at, longest, met = begin + ALL_KINDS_OF_MONTH * 366 * DAY, begin - 1, 0, set[tuple[int, int]]()
-        for _ in range(openings):
-            found = next_after(self._open, where, BY_THE_CLOCK, at)
-            if not NOTHING < found < until:
-                break
-            span, opens = where.span(found), opens if found == at + 1 else found
-            now = (found + span.offset) % DAY
-            shut = max(
-                b if now <= b else DAY - 1
-                for a, b in windows
-                if a <= now <= b or b < a <= now or now <= b < a
-            )
-            at = min(span.end - 1, found - now + shut)
+        step = self.step
+        for run in islice(self._runs(at, 1, at, until), openings):
+            opens, at = opens if run[0] == at + 1 else run[0], run[-1]
             longest = max(longest, at + 1 - opens)
             if longest >= step:
                 return step
@@ -315,23 +315,42 @@ class Interval(Cadence):
     def _longest_spread(self) -> int:
         return min(self.step, DAY)
 
-    def _next_of_all(self, at: int) -> int:
+    def _next_of_all(self, at: int, until: int = LAST) -> int:
         start = at if self.start is None else self.start
-        found = self._on_grid(start, at + 1)
         if self._open is None:
-            return found
-        where, until = zone(self.modifiers.zone_name), NOTHING
-        for _ in range(_MOST_OPENINGS):
-            opens = next_after(self._open, where, BY_THE_CLOCK, found - 1)
-            until = opens + _ALL_OPENINGS if until == NOTHING else until
-            if opens == found or not NOTHING < opens <= until:
-                return opens if opens == found else NOTHING
-            found = self._on_grid(start, opens)
-        return NOTHING
+            return _on_grid(start, self.step, at + 1)
+        return next(self._runs(start, self.step, at, until), (NOTHING,))[0]
 
-    def _on_grid(self, start: int, at: int) -> int:
-        """Return the first occurrence at or after ``at``."""
-        return start + max(1, -((start - at) // self.step)) * self.step
+    def _leap(self, at: int, most: int, until: int) -> tuple[int, int]:
+        """Count the occurrences of each opening at once; see :data:`duetime.cadence.bounds.Leap`."""
+        passed = 0
+        for run in self._runs(at if self.start is None else self.start, self.step, at, until):
+            if passed + len(run) >= most:
+                return run[most - passed - 1], most
+            passed += len(run)
+        return until, passed
+
+    def _runs(self, start: int, step: int, at: int, until: int) -> Iterator[Sequence[int]]:
+        """Yield the times of a step after ``at`` and up to ``until`` in each opening of its filters."""
+        days = EVERY_DAY if self._open is None else self._open.days
+        where, parts = zone(self.modifiers.zone_name), _parts(self.modifiers.windows)
+        found, stop, misses = _on_grid(start, step, at + 1), until, 0
+        while found <= stop and misses < _MOST_OPENINGS:
+            span = where.span(found)
+            day, second = divmod(found + span.offset, DAY)
+            opens, shuts = next((part for part in parts if second <= part[1]), parts[0])
+            first = days.first_from(day + (second > shuts))
+            if first == NEVER:
+                return
+            opens, shuts = (opens, shuts) if first == day else parts[0]
+            midnight = first * DAY - span.offset
+            if midnight + opens > found:
+                stop, misses = stop if misses else min(until, midnight + opens + _ALL_OPENINGS), misses + 1
+                found = _on_grid(start, step, min(midnight + opens, span.end))
+            else:
+                last = min(midnight + shuts, span.end - 1, until)
+                yield range(found, last + 1, step)
+                found, stop, misses = _on_grid(start, step, last + 1), until, 0
 
     def _head(self) -> str:
         start = None if self.start is None else instant_at(self.start)
@@ -342,8 +361,7 @@ class Interval(Cadence):
         return f"Interval_{duration_text(self.step)}"
 
     def describe(self) -> str:
-        is_plain = not self.modifiers.narrows and self.modifiers.bounds is None
-        return self._words() if is_plain else Cadence.describe(self)
+        return Cadence.describe(self) if self.modifiers.narrows or self.modifiers.bounds else self._words()
 
     def _words(self) -> str:
         return f"every {duration_words(self.step)} of elapsed time"
@@ -391,12 +409,14 @@ def interval(
         InvalidCadence: the length is zero, an option is invalid, or the filters leave no run; without a
             ``start``, if some start has none.
     """
-    lengths = {"weeks": _length(weeks), "days": _length(days)}
-    step = duration_of("interval", **lengths, hours=hours, minutes=minutes, seconds=seconds)
+    (of_weeks, only_weeks), (of_days, only_days) = map(_length_or_filter, (weeks, days))
+    step = duration_of(
+        "interval", weeks=of_weeks, days=of_days, hours=hours, minutes=minutes, seconds=seconds
+    )
     modifiers = read_modifiers(
         tz=tz,
-        days=_filter(days),
-        weeks=_filter(weeks),
+        days=only_days,
+        weeks=only_weeks,
         months=months,
         window=window,
         calendar=calendar,
@@ -421,9 +441,5 @@ def _instant(given: str | datetime) -> int:
     return seconds_of(datetime.fromisoformat(text))
 
 
-def _length(given: float | Words | None) -> float | None:
-    return given if isinstance(given, int | float) else None
-
-
-def _filter(given: float | Words | None) -> Words | None:
-    return None if isinstance(given, int | float) else given
+def _length_or_filter(given: float | Words | None) -> tuple[float | None, Words | None]:
+    return (given, None) if isinstance(given, int | float) else (None, given)

@@ -81,7 +81,7 @@ class Limits:
             bounds: the bounds.
             where: the zone of their local times.
             needs_start: whether a count needs a start.
-            leap: counts many occurrences at once.
+            leap: counts many occurrences at once; without it, there is nothing to count from.
 
         Raises:
             InvalidCadence: the end is before the start, or a count has no start.
@@ -92,7 +92,7 @@ class Limits:
             )
         self.first = min(instants_of(bounds.start, where)) if bounds.start else FIRST
         self._last = max(instants_of(bounds.end, where, is_end=True)) if bounds.end else LAST
-        left = max(bounds.count - bounds.used, 0) if bounds.count else None
+        left = max(bounds.count - bounds.used, 0) if bounds.count and leap else None
         self._counted = max(self.first - 1, bounds.used_until - bounds.delay), left
         self.delay, self._leap = bounds.delay, leap
         self.excluded = frozenset(at for text in bounds.except_at for at in instants_of(text, where))
@@ -101,7 +101,7 @@ class Limits:
                 bounds.end, f"end: it is before the start, {bounds.start}", "give a later end"
             )
 
-    def last(self, search: Callable[[int], int], until: int = LAST) -> int:
+    def last(self, search: Callable[[int, int], int], until: int = LAST) -> int:
         """Return the last second that may have an occurrence, before the delay.
 
         Occurrences are counted only up to ``until``. If the count allows later ones, the result is no earlier
@@ -109,19 +109,19 @@ class Limits:
         """
         at, left = self._counted
         while left and at < until:
-            if self._leap and left % _STEPS == 0:
+            if left % _STEPS == 0 and self._leap:
                 at, passed = self._leap(at, left - 1, min(until, self._last))
                 left -= passed
-            found = search(at)
+            found = search(at, LAST)
             at, left = (found, left - 1) if NOTHING < found <= self._last else (at, None)
         self._counted = at, left
         return at if left == 0 else self._last
 
-    def next_after(self, search: Callable[[int], int], at: int) -> int:
+    def next_after(self, search: Callable[[int, int], int], at: int, until: int) -> int:
         """Return the first occurrence of a search strictly after ``at`` within the bounds, or ``NOTHING``."""
         at = max(at - self.delay, self.first - 1)
         while True:
-            at = search(at)
+            at = search(at, until)
             if at == NOTHING or at > self.last(search, at):
                 return NOTHING
             if at not in self.excluded:

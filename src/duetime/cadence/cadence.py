@@ -55,15 +55,16 @@ class Cadence(ABC):
             InvalidCadence: an interval without a start has no past.
         """
         end = seconds_of(instant) + bool(instant.microsecond)
-        length = _HOUR
-        while not NOTHING < self._next(max(end - length, FIRST)) < end:
+        length, until = _HOUR, end - 1
+        while not NOTHING < self._next(max(end - length, FIRST), until) <= until:
             if end - length <= FIRST:
                 return None
-            length *= 2
-        low, high = max(end - length, FIRST), end - 1
+            length, until = 2 * length, end - length
+        low, high = max(end - length, FIRST), until - 1
         while low < high:
             middle = (low + high + 1) // 2
-            low, high = (middle, high) if NOTHING < self._next(middle) < end else (low, middle - 1)
+            is_later = NOTHING < self._next(middle, until) <= until
+            low, high = (middle, high) if is_later else (low, middle - 1)
         return instant_at(self._next(low))
 
     def matches(self, instant: datetime) -> bool:
@@ -158,7 +159,7 @@ class Cadence(ABC):
         """Return whether the gaps of the clocks hide each of its times from the years of deployments on."""
         modifiers, calendar = self.modifiers, self.modifiers.calendar
         may_hide = modifiers.narrows or modifiers.dst != "cronos"
-        dated = calendar.years if calendar else None
+        dated = calendar.dated if calendar else None
         # Runs of a calendar's dates may move to the year before.
         begin = (dated[0] - 1_972) * 366 * DAY if dated else DEPLOYED
         return may_hide and self._next_of_all(max(FIRST, min(begin, DEPLOYED))) == NOTHING
@@ -184,8 +185,7 @@ class Cadence(ABC):
         Raises:
             NaiveInstant: a datetime without a zone.
         """
-        uncounted = self._bounded(count=0)
-        return self.next_after(instant) is None and uncounted.next_after(instant) is not None
+        return self.next_after(instant) is None and self._bounded(count=0).next_after(instant) is not None
 
     @property
     def ends_at(self) -> datetime | None:
@@ -240,17 +240,20 @@ class Cadence(ABC):
         """Return the last second that its bounds allow, before the delay."""
         return LAST if self._limits is None else self._limits.last(self._next_of_all)
 
-    def _next(self, at: int) -> int:
-        """Return as :meth:`next_after`, in seconds since 1970; ``NOTHING`` for None."""
+    def _next(self, at: int, until: int = LAST) -> int:
+        """Return as :meth:`next_after`, in seconds since 1970; ``NOTHING`` for None.
+
+        If the first occurrence is after ``until``, the result may be ``NOTHING`` too, and comes sooner.
+        """
         limits, search = self._limits, self._next_of_all
-        return search(at) if limits is None else limits.next_after(search, at)
+        return search(at, until) if limits is None else limits.next_after(search, at, until)
 
     @abstractmethod
     def _longest_spread(self) -> int:
         """Return the seconds of the shortest time between two runs, a day at most."""
 
     @abstractmethod
-    def _next_of_all(self, at: int) -> int:
+    def _next_of_all(self, at: int, until: int = LAST) -> int:
         """Return as :meth:`_next`, without regard to the bounds."""
 
     @abstractmethod

@@ -16,8 +16,6 @@ from datetime import date
 from typing import Literal, get_args
 
 from duetime.cadence.days import (
-    FIRST_DAY,
-    LAST_DAY,
     UNIX_DAY,
     Month,
     Select,
@@ -76,6 +74,10 @@ class Calendar:
     unresolved: str | None = None
     _excluded: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
     _included: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    dated: range = field(default=range(0), compare=False, repr=False)
+    _months: dict[tuple[int, int, int], tuple[int, int]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     def __init__(
         self,
@@ -114,6 +116,7 @@ class Calendar:
             raise InvalidCadence(
                 str(weekend), "calendar: no such weekend", 'name weekdays, as in ["fri", "sat"]'
             )
+        years = [int(entry[:4]) for entry in (*excluded, *included, *at_work) if len(entry) == DATE_LENGTH]
         for slot, value in (
             ("exclude", excluded),
             ("include", included),
@@ -126,6 +129,8 @@ class Calendar:
             ("unresolved", str(unresolved or "") or None),
             ("_excluded", frozenset(excluded)),
             ("_included", frozenset(included)),
+            ("dated", range(min(years), max(years) + 1) if years else range(0)),
+            ("_months", {}),
         ):
             object.__setattr__(self, slot, value)
         if not excluded and not included and through is None:
@@ -135,7 +140,7 @@ class Calendar:
 
     def leaves(self, day: int) -> bool:
         """Return whether the calendar allows runs on a day (days since 1970), before it moves any."""
-        return self._leaves(_names(day))
+        return bool(self._admitted(month := month_of(day))[0] >> day - month.first & 1)
 
     def keeps(self, day: int) -> bool:
         """Return whether occurrences stay on a day, instead of being skipped or moved to a business day."""
@@ -157,13 +162,6 @@ class Calendar:
         is_same_month = following is not None and month_of(following).first == month_of(day).first
         return following if is_same_month or self.instead == "next_business_day" else preceding
 
-    @property
-    def years(self) -> tuple[int, int] | None:
-        """The first and the last year of the single dates; None if all entries recur."""
-        entries = (*self.exclude, *self.include, *self.working)
-        years = [int(entry[:4]) for entry in entries if len(entry) == DATE_LENGTH]
-        return (min(years), max(years)) if years else None
-
     def applied(self, month: Month, admitted: int, regular: Select) -> int:
         """Return the days of a month after this calendar, the 1st as bit 0.
 
@@ -172,10 +170,10 @@ class Calendar:
             admitted: its days before the calendar.
             regular: returns the days of other months, from which occurrences may move into this one.
         """
-        first, last = month.first, month.first + month.length - 1
         if not self.moves:
-            return sum(1 << n for n in bits(admitted) if self.leaves(first + n))
-        business = [day for day in range(first, last + 1) if self.is_business_day(day)]
+            return admitted & self._admitted(month)[0]
+        first, last = month.first, month.first + month.length - 1
+        business = [first + n for n in bits(self.business_days(month))]
         if not business and self.weekends == "move":
             return 0
         before, after = self.business_day_from(first, -1), self.business_day_from(last, 1)
@@ -198,17 +196,32 @@ class Calendar:
 
     def business_day_from(self, day: int, step: int) -> int | None:
         """Return the next business day after a day, or before it with a step of -1; None within a year."""
-        for at in range(day + step, day + step * _LONGEST_MOVE, step):
-            if not FIRST_DAY <= at <= LAST_DAY:
-                return None
-            if self.is_business_day(at):
-                return at
-        return None
+        if step > 0:
+            return next(days_between(self.business_days, day + 1, day + _LONGEST_MOVE - 1), None)
+        near, far = day - month_of(day).length, day - _LONGEST_MOVE + 1
+        found = (max(days_between(self.business_days, begin, day - 1), default=None) for begin in (near, far))
+        return next((at for at in found if at is not None), None)
 
     def is_business_day(self, day: int) -> bool:
         """Return whether a day is outside the weekend and not excluded, or a working day by its date."""
-        names = _names(day)
-        return self._leaves(names) and (names[2] not in self.weekend or names[0] in self.working)
+        return bool(self.business_days(month := month_of(day)) >> day - month.first & 1)
+
+    def business_days(self, month: Month) -> int:
+        """Return the business days of a month, the 1st as bit 0."""
+        return self._admitted(month)[1]
+
+    def _admitted(self, month: Month) -> tuple[int, int]:
+        """Return the days of a month that the calendar leaves, and its business days.
+
+        Months without single dates are computed once for each kind.
+        """
+        kind = (month.first if month.year in self.dated else month.month, month.weekday, month.length)
+        if kind not in self._months:
+            names = [_names(month.first + n) for n in range(month.length)]
+            left = sum(1 << n for n, day in enumerate(names) if self._leaves(day))
+            free = (n for n, day in enumerate(names) if day[2] in self.weekend and day[0] not in self.working)
+            self._months[kind] = left, left & ~sum(1 << n for n in free)
+        return self._months[kind]
 
     def _leaves(self, names: tuple[str, str, str]) -> bool:
         if self.unresolved:

@@ -72,8 +72,7 @@ def _step(values: list[int], count: int) -> int:
     step = values[1] - values[0]
     if len(values) < _RUN and step * len(values) != count:
         return 0
-    even = values == list(range(values[0], count, step))
-    return step if even and step > 1 and values[0] < step else 0
+    return step if values == list(range(values[0], count, step)) and step > 1 and values[0] < step else 0
 
 
 def _days(days: DayFields) -> str:

@@ -41,8 +41,9 @@ class Cron(WallCadence):
 
     def _built(self) -> WallSchedule:
         parts = self.parts
-        times = Fields(parts.hours, parts.minutes, parts.seconds)
-        return build_wall_schedule(parts.text, parts.days, times, self.modifiers)
+        return build_wall_schedule(
+            parts.text, parts.days, Fields(parts.hours, parts.minutes, parts.seconds), self.modifiers
+        )
 
     def _head(self) -> str:
         rule = f" day_rule={self.day_rule}" if self.day_rule else ""

@@ -223,8 +223,7 @@ class Days:
         self.fields = fields
         self.cycle = cycle
         self._calendar = calendar
-        first, last = (calendar and calendar.years) or (0, -1)
-        self._dated = range(first, last + 1)
+        self._dated = calendar.dated if calendar else range(0)
         self.years = years
         self._select = select
         self._shift = shift
@@ -239,8 +238,8 @@ class Days:
         """Whether only the day fields apply: nothing else removes or moves days."""
         return (self.cycle, self._calendar, self._select, self._shift) == (None,) * 4
 
-    def first_from(self, day: int) -> int:
-        """Return the first day at or after ``day``, or ``NEVER`` if the years until 9999 have none."""
+    def first_from(self, day: int, until: int = LAST_DAY) -> int:
+        """Return the first day at or after ``day``, or ``NEVER`` if the months up to ``until`` have none."""
         first, after, admitted = self._current
         if not first <= day < after:
             if day > LAST_DAY:
@@ -249,10 +248,12 @@ class Days:
         left = admitted >> day - first
         if left:
             return day + (left & -left).bit_length() - 1
-        return self._in_later_month(after)
+        return self._in_later_month(after, until)
 
-    def _in_later_month(self, day: int) -> int:
+    def _in_later_month(self, day: int, until: int) -> int:
         for month in self._months_from(day):
+            if month.first > until:
+                return NEVER
             first, _, admitted = self._load(month)
             if admitted:
                 return first + (admitted & -admitted).bit_length() - 1
@@ -261,8 +262,7 @@ class Days:
     def _months_from(self, day: int) -> Iterator[Month]:
         if day > LAST_DAY:
             return
-        start = date.fromordinal(day + UNIX_DAY)
-        for at in range(bisect_left(self.years, start.year), len(self.years)):
+        for at in range(bisect_left(self.years, month_of(day).year), len(self.years)):
             for month in self._months_in(self.years[at]):
                 if month.first + month.length > day:
                     yield month
@@ -344,9 +344,9 @@ def days_between(select: Select, first: int, last: int) -> Iterator[int]:
 class EveryDay(Days):
     """All days, as most cadences have."""
 
-    def first_from(self, day: int) -> int:
+    def first_from(self, day: int, until: int = LAST_DAY) -> int:
         """See :meth:`Days.first_from`."""
-        return day if day <= LAST_DAY else NEVER
+        return day if day <= min(until, LAST_DAY) else NEVER
 
 
 EVERY_DAY = EveryDay(DayFields())
@@ -358,9 +358,9 @@ class OneDay:
 
     day: int
 
-    def first_from(self, day: int) -> int:
+    def first_from(self, day: int, until: int = LAST_DAY) -> int:
         """See :meth:`Days.first_from`."""
-        return self.day if day <= self.day else NEVER
+        return self.day if day <= self.day <= until else NEVER
 
 
 def month_of(day: int) -> Month:

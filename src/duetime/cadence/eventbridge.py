@@ -367,8 +367,8 @@ class WakeExpression(ABC):
             NaiveInstant: an instant without a zone.
         """
         after = seconds_of(instant)
-        found = self._next(after, after if start is None else seconds_of(start), last_pass=last_pass)
-        return instant_at(found)
+        begin = after if start is None else seconds_of(start)
+        return instant_at(self._next(after, begin, last_pass=last_pass))
 
     @abstractmethod
     def _next(self, after: int, start: int, *, last_pass: bool) -> int: ...
@@ -429,8 +429,11 @@ def at_expression(instant: datetime) -> WakeExpression:
         NaiveInstant: an instant without a zone.
     """
     day, second = divmod(seconds_of(instant), DAY)
-    text = f"at({instant.astimezone(UTC).replace(tzinfo=None, microsecond=0).isoformat()})"
-    return WallExpression(text, "UTC", WallSchedule(OneDay(day), at_time(second)))
+    return WallExpression(
+        f"at({instant.astimezone(UTC).replace(tzinfo=None, microsecond=0).isoformat()})",
+        "UTC",
+        WallSchedule(OneDay(day), at_time(second)),
+    )
 
 
 def rate_expression(minutes: int) -> WakeExpression:
@@ -444,8 +447,9 @@ def cron_expression(fields: CronFields, tz: str) -> WakeExpression:
     """Return the ``cron(...)`` of fields with at most one rule for days, in every year."""
     day, weekday = day_text(fields.days)
     minutes, hours = values_text(fields.minutes, 0, 59), values_text(fields.hours, 0, 23)
-    text = f"cron({minutes} {hours} {day} {months_text(fields.days.months)} {weekday} *)"
-    return _wall_expression(text, tz, fields)
+    return _wall_expression(
+        f"cron({minutes} {hours} {day} {months_text(fields.days.months)} {weekday} *)", tz, fields
+    )
 
 
 def _wall_expression(text: str, tz: str, fields: CronFields) -> WakeExpression:

@@ -128,8 +128,11 @@ class Exported:
         if days.capped:
             self.fail("the last day in the place of another", "declare a cadence for the shorter months")
         only = days.only_weekdays
-        nth = tuple((day, n) for day, n in days.nth if only >> day & 1)
-        days = days._replace(weekdays=days.weekdays & only, nth=nth, only_weekdays=ALL_WEEKDAYS)
+        days = days._replace(
+            weekdays=days.weekdays & only,
+            nth=tuple((day, n) for day, n in days.nth if only >> day & 1),
+            only_weekdays=ALL_WEEKDAYS,
+        )
         if days.weeks == ALL_WEEKS:
             return days
         by_week = (
@@ -232,8 +235,7 @@ def _of_wall(exported: Exported, cadence: Cadence, start: datetime | None) -> tu
     first = _regular_wall(wall).first_from(begin + zone(cadence.tz).span(begin).offset)
     if first == NOTHING or cadence.next_after((instant_at(begin) or EPOCH) - _SECOND) is None:
         exported.fail("a cadence without a later time", "give an earlier start")
-    rule = _rule(exported, parts)
-    return f"{_dated('DTSTART', first, cadence.tz)}\nRRULE:{rule}", _excluded(wall, parts)
+    return f"{_dated('DTSTART', first, cadence.tz)}\nRRULE:{_rule(exported, parts)}", _excluded(wall, parts)
 
 
 def _regular_wall(cadence: WallCadence) -> WallSchedule:
@@ -302,8 +304,10 @@ def _chosen(exported: Exported, cadence: BusinessDay, days: DayFields) -> str:
         exported.fail("filtered business days", "leave days= and weeks= out")
     if cadence.later:
         exported.fail("business days at several times of day", "declare a cadence for each time")
-    nth = [n + 1 for n in bits(cadence.on.firsts)] + [-back - 1 for back in bits(cadence.on.lasts)]
-    return _listed("BYSETPOS", nth)
+    return _listed(
+        "BYSETPOS",
+        ([n + 1 for n in bits(cadence.on.firsts)] + [-back - 1 for back in bits(cadence.on.lasts)]),
+    )
 
 
 def _by_day(days: DayFields) -> str:
@@ -323,8 +327,10 @@ def _excluded(cadence: WallCadence, parts: Parts) -> set[int]:
     found = {at for text in (bounds.except_at if bounds else ()) for at in instants_of(text, where)}
     local = {at + where.span(at).offset for at in found}
     for entry in parts.excluded:
-        midnight = seconds_of(datetime.fromisoformat(entry).replace(tzinfo=UTC))
-        local |= {midnight + at for at in times_of(cadence.wall.times)}
+        local |= {
+            seconds_of(datetime.fromisoformat(entry).replace(tzinfo=UTC)) + at
+            for at in times_of(cadence.wall.times)
+        }
     return local
 
 
@@ -372,8 +378,7 @@ def to_systemd(cadence: Cadence) -> str:
     parts = exported.parts()
     bounds = cadence.modifiers.bounds
     if bounds is not None:
-        names = ("start", "end", "count", "except_at")
-        shown = next(name for name in names if getattr(bounds, name))
+        shown = next(name for name in ("start", "end", "count", "except_at") if getattr(bounds, name))
         exported.fail(f"{shown}=", "leave it out, or enable and disable the timer")
     if parts.cycle is not None or isinstance(cadence, BusinessDay) or parts.excluded:
         what = (
@@ -411,5 +416,4 @@ def _event_days(exported: Exported, days: DayFields) -> tuple[int, str, str]:
 
 
 def _numbers(values: list[int]) -> str:
-    names = [f"{n:02}" for n in range(values[-1] + 1)]
-    return ",".join(ranges(values, names, joint=".."))
+    return ",".join(ranges(values, [f"{n:02}" for n in range(values[-1] + 1)], joint=".."))

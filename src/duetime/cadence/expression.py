@@ -345,8 +345,9 @@ def _readable(given: str) -> str:
         raise InvalidCron(given, f"{len(given)} characters are no cron expression", f"use at most {LONGEST}")
     at = next((n for n, char in enumerate(given) if not is_plain(char)), None)
     if at is not None:
-        problem = f"{given[at]!r} is not {PLAIN}"
-        raise InvalidCron(given, problem, "use 0-9, A-Z and * , - / ?", start=at, width=1)
+        raise InvalidCron(
+            given, f"{given[at]!r} is not {PLAIN}", "use 0-9, A-Z and * , - / ?", start=at, width=1
+        )
     text = " ".join(given.upper().split())
     if not text:
         raise InvalidCron(given, "the expression is empty", "write five fields, as in 30 2 * * *")

@@ -90,8 +90,7 @@ def options_words(modifiers: Modifiers) -> str:
     clauses = []
     if modifiers.offset is not None:
         count, unit = abs(modifiers.offset.days), "business day" if modifiers.offset.is_business else "day"
-        when = "earlier" if modifiers.offset.days < 0 else "later"
-        clauses.append(f"{counted(count, unit)} {when}")
+        clauses.append(f"{counted(count, unit)} {'earlier' if modifiers.offset.days < 0 else 'later'}")
     if modifiers.days != ALL_WEEKDAYS:
         clauses.append(f"on {weekdays_words(modifiers.days)}")
     if modifiers.weeks != ALL_WEEKS:
@@ -99,8 +98,9 @@ def options_words(modifiers: Modifiers) -> str:
     if modifiers.months != ALL_MONTHS:
         clauses.append(f"in {months_words(modifiers.months)}")
     if modifiers.windows:
-        windows = [f"from {clock_text(opens)} to {clock_text(shuts)}" for opens, shuts in modifiers.windows]
-        clauses.append(listed(windows))
+        clauses.append(
+            listed([f"from {clock_text(opens)} to {clock_text(shuts)}" for opens, shuts in modifiers.windows])
+        )
     if modifiers.calendar is not None:
         clauses.append(_calendar_words(modifiers.calendar))
     if modifiers.bounds is not None:

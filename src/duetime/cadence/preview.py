@@ -123,8 +123,7 @@ def _ending_dates(cadence: Cadence, start: datetime | None, until: datetime | No
     calendar = cadence.modifiers.calendar
     if start is None or calendar is None or calendar.through is None:
         return
-    needed_until = max(start + _DATES_NEEDED, until or start)
-    if calendar.through < needed_until.date().isoformat():
+    if calendar.through < max(start + _DATES_NEEDED, until or start).date().isoformat():
         yield (
             f"the dates of calendar {calendar.name or 'without a name'} end on {calendar.through}:"
             " later days have no holidays; deploy with further years"

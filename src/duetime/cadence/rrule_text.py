@@ -316,8 +316,9 @@ class _Rule:
         return [day for nth in sorted(ordinals) for day in _ordinal_days(nth, "L-{}", "L")]
 
     def _code_of_start(self) -> str:
-        begin = self._begin(self._parts["FREQ"], "needs BYDAY or DTSTART", "add BYDAY=MO or another")
-        return _CODES[begin.weekday()]
+        return _CODES[
+            self._begin(self._parts["FREQ"], "needs BYDAY or DTSTART", "add BYDAY=MO or another").weekday()
+        ]
 
     def _positions(self) -> str | None:
         """Return the cadence of BYSETPOS, which chooses business days or one weekday; None without it."""
@@ -399,8 +400,10 @@ class _Rule:
             self._refuse("BYMONTHDAY")
             return f"weekly {on} {clocks}{cycle}{filtered}"
         if self._rank == _DAILY:
-            anchor = f"anchor={self._begin().date()}"
-            return f"every {self._interval}d at={clocks} {anchor}{filtered}{weekdays}{self._weeks()}"
+            return (
+                f"every {self._interval}d at={clocks} anchor={self._begin().date()}"
+                f"{filtered}{weekdays}{self._weeks()}"
+            )
         days = [
             f"last-{-day - 1}" if day < -1 else "last" if day < 0 else str(day) for day in self._month_days()
         ]
@@ -438,8 +441,7 @@ class _Rule:
 
     def _check_week_start(self, codes: set[str]) -> None:
         """Reject another first day of the week than Monday, where it changes which weeks are chosen."""
-        first = self._parts.get("WKST", "MO")
-        before = {*_CODES[: _CODES.index(first)]}
+        before = {*_CODES[: _CODES.index(self._parts.get("WKST", "MO"))]}
         sides = {code in before for code in {*codes, self._code_of_start()}}
         if len(sides) > 1:
             self._fail("WKST", "differs from Monday, on which weeks begin here", "use WKST=MO")
@@ -491,8 +493,9 @@ def _ordinal_days(nth: int, before: str, last: str) -> list[str]:
     """Return the days of a month that can be the n-th of a weekday; the first seven for 1."""
     if nth > 0:
         return [str(day) for day in range(7 * nth - 6, 7 * nth + 1) if day <= _LONGEST_MONTH]
-    backs = range(7 * (-nth - 1), min(7 * -nth, _LONGEST_MONTH))
-    return [before.format(back) if back else last for back in backs]
+    return [
+        before.format(back) if back else last for back in range(7 * (-nth - 1), min(7 * -nth, _LONGEST_MONTH))
+    ]
 
 
 def _local_time(text: str, tz: str) -> tuple[str, str]:

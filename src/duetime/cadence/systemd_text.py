@@ -69,8 +69,7 @@ def systemd_suggestion(text: str) -> Suggestion | None:
         InvalidCadence: the text is a calendar event that no cadence can express.
     """
     word = text.strip().lower()
-    tokens = text.split()
-    is_dated = any(_DATE.fullmatch(token) or _WEEKDAYS.fullmatch(token) for token in tokens)
+    is_dated = any(_DATE.fullmatch(token) or _WEEKDAYS.fullmatch(token) for token in text.split())
     is_plain_time = not is_dated and re.fullmatch(r"[\d:]+", text)
     if word in _DUETIMES or is_plain_time or not (is_dated or word in _WORDS or _TIME.match(text)):
         return None
@@ -134,8 +133,7 @@ def _head(event: _Event) -> str:
 
 def _cron(values: tuple[int, ...], unit: str) -> str:
     low, high = _LIMITS[unit]
-    text = values_text(sum(1 << value for value in values), low, high)
-    return re.sub(rf"^{low}/", "*/", text)
+    return re.sub(rf"^{low}/", "*/", values_text(sum(1 << value for value in values), low, high))
 
 
 class _Reader:
@@ -158,8 +156,11 @@ class _Reader:
             while patterns and not patterns[0][1].fullmatch(token):
                 patterns.pop(0)
             if not patterns:
-                remedy = "write it as in Mon..Fri *-*-* 02:30:00"
-                self._fail(token, f"{token!r} is no weekday, date or time in its place", remedy)
+                self._fail(
+                    token,
+                    f"{token!r} is no weekday, date or time in its place",
+                    "write it as in Mon..Fri *-*-* 02:30:00",
+                )
             kind, pattern = patterns.pop(0)
             if kind == "weekday":
                 weekdays = self._weekdays(token)

@@ -150,8 +150,9 @@ def _check_separators(text: str) -> None:
     """Reject other white space than spaces and line ends, such as a no-break space from a web page."""
     for blank in re.finditer(r"\s", text):
         if not is_plain(blank[0]):
-            problem = f"{blank[0]!r} is not {PLAIN}"
-            raise InvalidCadence(text, problem, "separate words by spaces", start=blank.start(), width=1)
+            raise InvalidCadence(
+                text, f"{blank[0]!r} is not {PLAIN}", "separate words by spaces", start=blank.start(), width=1
+            )
 
 
 def _is_option(token: SourceToken) -> bool:
@@ -293,8 +294,7 @@ def _label(error: InvalidCadence, parts: Sequence[Part]) -> str:
     first, _, rest = error.problem.partition(":")
     if first != "on_event":
         return first
-    known = {part.label for part in parts}
-    return next((match for match in re.findall(r"\w+", rest) if match in known), "")
+    return next((match for match in re.findall(r"\w+", rest) if match in {part.label for part in parts}), "")
 
 
 def _within(part: Part, text: str) -> tuple[int, int]:

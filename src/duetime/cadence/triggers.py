@@ -34,8 +34,7 @@ class TriggerCadence(Cadence):
     def _longest_spread(self) -> int:
         return 0
 
-    def _next_of_all(self, at: int) -> int:
-        del at
+    def _next_of_all(self, *_: int) -> int:
         return NOTHING
 
     def describe(self) -> str:
@@ -160,8 +159,7 @@ def _canonical(match: Mapping[str, Any] | None) -> str:
 
 def _word(name: str) -> str:
     """Return a name as one word of a text: unchanged, or as JSON if it could be misread."""
-    plain = name.split() == [name] and name[0] != '"' and "=" not in name
-    return name if plain else _packed(name)
+    return name if name.split() == [name] and name[0] != '"' and "=" not in name else _packed(name)
 
 
 def _packed(value: object) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from duetime.cadence.days import FIRST_DAY, NEVER, Days, OneDay
-from duetime.cadence.zones import OffsetPeriod, Zone
+from duetime.cadence.zones import LAST, OffsetPeriod, Zone
 
 HOUR = 3_600
 MINUTE = 60
@@ -199,27 +199,29 @@ class WallSchedule:
     days: Days | OneDay
     times: Times
 
-    def first_from(self, local: int) -> int:
-        """Return the first local time at or after ``local``, or ``NOTHING``."""
+    def first_from(self, local: int, until: int = LAST) -> int:
+        """Return the first local time at or after ``local``, or ``NOTHING`` without one up to ``until``."""
         day, second = divmod(local, DAY)
-        found = self.days.first_from(day)
+        found = self.days.first_from(day, until // DAY)
         if found == day:
             time = self.times.first_from(second)
             if time >= 0:
                 return day * DAY + time
-            found = self.days.first_from(day + 1)
+            found = self.days.first_from(day + 1, until // DAY)
         return NOTHING if found == NEVER else found * DAY + self.times.first_from(0)
 
 
-def next_after(wall: WallSchedule, zone: Zone, policy: DstPolicy, at: int) -> int:
+def next_after(wall: WallSchedule, zone: Zone, policy: DstPolicy, at: int, latest: int = LAST) -> int:
     """Return the first instant strictly after ``at`` of a wall schedule in a zone, or ``NOTHING``.
+
+    If it is after ``latest``, the result may be ``NOTHING`` too.
 
     The search goes from one offset period to the next: each iteration takes a later period, or jumps to a
     time that no clock change can affect. It ends where the gaps of sixty years have hidden each time.
     """
     span = zone.span(at)
     low = _first_open(span, policy, at)
-    found = wall.first_from(low)
+    found = wall.first_from(low, latest + _FAR)
     for _ in range(_MOST_PERIODS):
         until = _shown_until(span, policy)
         if NOTHING < found < until:
@@ -235,7 +237,7 @@ def next_after(wall: WallSchedule, zone: Zone, policy: DstPolicy, at: int) -> in
         reopened = _open_again(span, policy, low, found)
         if reopened is not None:
             low = reopened
-            found = wall.first_from(low)
+            found = wall.first_from(low, latest + _FAR)
         span = zone.span(span.end)
     return NOTHING
 
@@ -246,8 +248,7 @@ def _first_open(span: OffsetPeriod, policy: DstPolicy, at: int) -> int:
     The second pass of an overlap excludes times that run once.
     """
     low = at + span.offset + 1
-    back = span.before - span.offset
-    if 0 < back < policy.repeats_from and not policy.in_last_pass:
+    if 0 < span.before - span.offset < policy.repeats_from and not policy.in_last_pass:
         low = max(low, span.start + span.before)
     return max(low, FIRST_DAY * DAY)
 

@@ -49,7 +49,7 @@ from duetime.cadence.walk import (
     times_of,
 )
 from duetime.cadence.words import MOST_RUNS, bits, windows_text
-from duetime.cadence.zones import DEPLOYED, OffsetPeriod, Zone, zone
+from duetime.cadence.zones import DEPLOYED, LAST, OffsetPeriod, Zone, zone
 
 if TYPE_CHECKING:
     from duetime.cadence.eventbridge import WakeExpression
@@ -112,14 +112,14 @@ def _years(
     """Return the years that can have days, so that a search after the last of them ends at once."""
     if build().recurs_alike or (calendar is not None and calendar.unresolved):
         return ALL_YEARS
-    dated = None if calendar is None else calendar.years
+    dated = None if calendar is None else calendar.dated
     recurring = _recurring_years(calendar, 1 if cycle is None else cycle.every)
     if _any_day(build(years=recurring), recurring.start):
         return ALL_YEARS
-    if dated is not None:
+    if dated:
         # A move over New Year, or an offset, may reach the year before and the year after.
         first = max(dated[0] - 1, ALL_YEARS.start)
-        listed = range(first, min(dated[1] + 2, ALL_YEARS.stop))
+        listed = range(first, min(dated[-1] + 2, ALL_YEARS.stop))
         if _any_day(build(years=listed), first):
             return listed
     raise NeverFires(
@@ -129,8 +129,8 @@ def _years(
 
 def _recurring_years(calendar: Calendar | None, every: int = 1) -> range:
     """Return years after the single dates of a calendar, in which all that recurs has come."""
-    dated = None if calendar is None else calendar.years
-    clear = min(_SOME_YEAR if dated is None else dated[1] + 2, ALL_YEARS[-1])
+    dated = None if calendar is None else calendar.dated
+    clear = min(dated[-1] + 2 if dated else _SOME_YEAR, ALL_YEARS[-1])
     return range(clear, min(clear + ALL_KINDS_OF_MONTH * every, ALL_YEARS.stop))
 
 
@@ -158,8 +158,9 @@ def shift_days(offset: DayOffset, calendar: Calendar | None) -> tuple[Shift, int
     if not offset.is_business:
         return partial(_by_days, count=offset.days), abs(offset.days)
     business = calendar or WORKWEEK
-    shift = partial(_by_business_days, count=offset.days, business=business)
-    return shift, business.days_with(abs(offset.days))
+    return partial(_by_business_days, count=offset.days, business=business), business.days_with(
+        abs(offset.days)
+    )
 
 
 def _by_days(month: Month, named: Select, *, count: int) -> int:
@@ -168,16 +169,18 @@ def _by_days(month: Month, named: Select, *, count: int) -> int:
 
 
 def _by_business_days(month: Month, named: Select, *, count: int, business: Calendar) -> int:
-    first, last, step = month.first, month.first + month.length - 1, 1 if count > 0 else -1
-    if not any(map(business.is_business_day, range(first, last + 1))):
+    first, last, around, passed = month.first, month.first + month.length - 1, month, 0
+    if not business.business_days(month):
         return 0
-    edge = first if count > 0 else last
-    for _ in range(abs(count)):
-        further = business.business_day_from(edge, -step)
-        edge = edge - step * _LONGEST_BREAK if further is None else further
-    begin, end = (max(edge, FIRST_DAY), last) if count > 0 else (first, min(edge, LAST_DAY))
+    while passed < abs(count) and abs(around.first - first) <= abs(count) * _LONGEST_BREAK:
+        edge = around.first - 1 if count > 0 else around.first + around.length
+        if not FIRST_DAY <= edge <= LAST_DAY:
+            break
+        around = month_of(edge)
+        passed += business.business_days(around).bit_count()
+    begin, end = min(first, around.first), max(last, around.first + around.length - 1)
     sources = [*days_between(named, begin, end)]
-    days = [day for day in range(begin, end + 1) if business.is_business_day(day)] if sources else []
+    days = [*days_between(business.business_days, begin, end)] if sources else []
     found = 0
     for day in sources:
         at = bisect_right(days, day) + count - 1 if count > 0 else bisect_left(days, day) + count
@@ -284,8 +287,8 @@ class WallCadence(Cadence):
                 return later, passed
         return at, 0
 
-    def _next_of_all(self, at: int) -> int:
-        return next_after(self.wall, self._zone, self.clock, at)
+    def _next_of_all(self, at: int, until: int = LAST) -> int:
+        return next_after(self.wall, self._zone, self.clock, at, until)
 
 
 @lru_cache(maxsize=16)

@@ -304,7 +304,7 @@ class NthDays(NamedTuple):
         return partial(self._selected, calendar)
 
     def _selected(self, calendar: Calendar, month: Month) -> int:
-        days = [n for n in range(month.length) if calendar.is_business_day(month.first + n)]
+        days = [*bits(calendar.business_days(month))]
         return sum(
             1 << day
             for index, day in enumerate(days)

@@ -243,8 +243,7 @@ def _terms(backfill: Backfill) -> tuple[object, ...]:
 
 def _order(order: BackfillOrder | str) -> BackfillOrder:
     if order not in {*BackfillOrder}:
-        words = " or ".join(BackfillOrder)
-        raise InvalidArgument(f"is unknown; use {words}", field="order", value=order)
+        raise InvalidArgument(f"is unknown; use {' or '.join(BackfillOrder)}", field="order", value=order)
     return BackfillOrder(order)
 
 

@@ -119,8 +119,7 @@ def _redefined(job: Job, definition: Definition, now: datetime) -> tuple[Job, Se
     after = replace(job, definition=definition, removed_at=None, unlocked_since=unlocked_since)
     if job.removed_at is None and definition.plans_like(job.definition):
         return changed(after, now), spans
-    ends = {**job.ends, job.version: job.removed_at or now}
-    recent_ends = dict(sorted(ends.items())[-_MOST_ENDS:])
+    recent_ends = dict(sorted({**job.ends, job.version: job.removed_at or now}.items())[-_MOST_ENDS:])
     after = replace(after, version=job.version + 1, since=now, cursor=now, ends=recent_ends)
     return changed(after, now), (*spans, *_passed_over(job, now))
 
@@ -136,9 +135,8 @@ def counted_before(job: Job, definition: Definition, now: datetime) -> str:
     before, after = _start_of_count(job.definition), _start_of_count(definition)
     if not after or (before.isdisjoint(after) and None not in after):
         return ""
-    until = job.removed_at or now
-    used = 0 if before.isdisjoint(after) else max(c.counted_until(until) for c in job.cadence_set.cadences)
-    return f"{used}@{instant.text(now)}"
+    used = [cadence.counted_until(job.removed_at or now) for cadence in job.cadence_set.cadences]
+    return f"{0 if before.isdisjoint(after) else max(used)}@{instant.text(now)}"
 
 
 def _start_of_count(definition: Definition) -> set[datetime | int | None]:

@@ -340,8 +340,7 @@ class Repair:
         return job is not None and (kind, name) in self._desired(job)
 
     def _desired(self, job: Job) -> set[tuple[str, str]]:
-        wakes = wakes_of(job, self._clock.now(), self._settings)
-        return {(wake.kind, wake.name) for wake in wakes}
+        return {(wake.kind, wake.name) for wake in wakes_of(job, self._clock.now(), self._settings)}
 
     def _set_if_readable(self, ref: JobRef, known: set[tuple[str, str]]) -> bool:
         """Set the wakes of a job. One that is damaged keeps its own, and stops no other."""

@@ -317,8 +317,9 @@ class Register:
 
     def roll_back(self, get: Callable[[], Job], definition_id: str, actor: str) -> Job:
         """Let a former definition come into force again; see `Jobs.roll_back`."""
-        roll_back = RollBack(self._jobs, self._versions, self._rules, self._plan, self._clock)
-        return roll_back(get, definition_id, actor)
+        return RollBack(self._jobs, self._versions, self._rules, self._plan, self._clock)(
+            get, definition_id, actor
+        )
 
     def unregister(self, name: str, tenant_id: TenantId) -> None:
         """Remove a registered job; see `Jobs.unregister`."""
