@@ -229,3 +229,10 @@ def test_dates_with_many_times_are_a_calendar(rule):
 def test_every_nth_year_has_the_days_of_a_month(rule, interval):
     text = f"{AT}FREQ=YEARLY;INTERVAL={interval};{rule}"
     assert of_cadence(from_rrule(text), count=12) == of_dateutil(text, 12)
+
+
+def test_a_cancelled_event_is_rejected():
+    event = "BEGIN:VEVENT\nDTSTART:20270104T090000Z\nRRULE:FREQ=DAILY\nSTATUS:{}\nEND:VEVENT"
+    assert from_rrule(event.format("CONFIRMED")).text == "cron 0 9 * * * start=2027-01-04T09:00 tz=UTC"
+    with pytest.raises(InvalidCadence, match="STATUS has no equivalent; leave a cancelled event out"):
+        from_rrule(event.format("CANCELLED"))

@@ -25,6 +25,7 @@ from duetime.cadence import (
     interval,
     monthly,
     nth_weekday,
+    parse,
     to_rrule,
     weekly,
     yearly,
@@ -171,3 +172,10 @@ def test_an_export_is_compared_with_its_exceptions(monkeypatch):
     monkeypatch.setattr(exports, "_excluded", lambda *_: {seconds_of(START + timedelta(hours=9))})
     with pytest.raises(InvalidCadence, match="an RRULE cannot express these days together"):
         to_rrule(cadence, start=START)
+
+
+@pytest.mark.parametrize("text", ["daily 09:00", "yearly 12-25 09:00", "monthly last 09:00", "interval 7m"])
+@pytest.mark.parametrize("tz", ["UTC", "Asia/Tokyo", "America/New_York"])
+def test_an_export_from_the_first_day_of_the_calendar_is_read_back(text, tz):
+    rule = to_rrule(parse(f"{text} tz={tz}"), start=datetime(1, 1, 1, tzinfo=UTC))
+    assert from_rrule(rule).next_after(datetime(2, 1, 1, tzinfo=UTC)).year == 2

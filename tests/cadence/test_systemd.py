@@ -266,3 +266,10 @@ def test_what_an_event_cannot_express_is_named(cadence, problem):
         to_systemd(cadence)
     assert f"OnCalendar cannot express {problem}" in str(caught.value)
     assert caught.value.remedy
+
+
+def test_a_word_of_systemd_is_read_with_a_zone():
+    assert from_systemd("daily UTC").text == "daily 00:00 tz=UTC"
+    assert from_systemd("Weekly Europe/Paris").text == "daily 00:00 days=mon tz=Europe/Paris"
+    with pytest.raises(InvalidCadence, match="'09:00' is no weekday, date or time in its place"):
+        from_systemd("daily 09:00")

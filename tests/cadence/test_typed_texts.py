@@ -19,6 +19,8 @@ TYPED = {
     "last friday of the month at 17:00": "nth_weekday last fri 17:00",
     "last business day 17:00": "business_day last 17:00",
     "daily 9:00 Europe/Paris": "daily 09:00 tz=Europe/Paris",
+    "daily 9:00 EST": "daily 09:00 tz=EST",
+    "every day at 9:00 CET": "daily 09:00 tz=CET",
     "09:00": "daily 09:00",
     "9:00": "daily 09:00",
     "PT5M": "interval 5m",

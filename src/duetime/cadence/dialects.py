@@ -41,7 +41,9 @@ from duetime.cadence.words import MONTHS, WEEKDAYS, duration_text, weekdays_mask
 from duetime.cadence.zone_names import ABBREVIATIONS
 
 _LONGEST = 200
-_TYPED_ZONE = rf"(?<!\S)(?:[A-Z][A-Za-z_]+(?:/[\w+-]+)+|UTC|GMT|{'|'.join(ABBREVIATIONS)})(?!\S)"
+_TYPED_ZONE = (
+    rf"(?<!\S)(?:[A-Z][A-Za-z_]+(?:/[\w+-]+)+|UTC|GMT|EST|MST|HST|[CEMW]ET|{'|'.join(ABBREVIATIONS)})(?!\S)"
+)
 _NAME, _MONTH = rf"(?:{'|'.join(WEEKDAYS)})", rf"(?:{'|'.join(MONTHS)})"
 _DAYS = rf"{_NAME}(?:-{_NAME})?"
 _CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?"

@@ -38,7 +38,7 @@ from duetime.cadence.walk import DAY, HOUR, MINUTE, NOTHING, Times, WallSchedule
 from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.weeks_and_months import BusinessDay
 from duetime.cadence.words import DATE_LENGTH, WEEKDAY_NAMES, WEEKDAYS, bits, ranges
-from duetime.cadence.zones import EPOCH, LAST, Zone, instant_at, seconds_of, zone
+from duetime.cadence.zones import EPOCH, FIRST, LAST, Zone, instant_at, seconds_of, zone
 
 _LAST_SEVEN = tuple(range(7))
 
@@ -168,7 +168,7 @@ class Exported:
 
 _CODES = ("SU", "MO", "TU", "WE", "TH", "FR", "SA")
 _SECOND = timedelta(seconds=1)
-_EARLIEST, _LATEST = datetime.min.replace(tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
+_EARLIEST, _LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 _COMPARED = 50
 _WORKWEEK = 0b011_1110
 _SYSTEMD_NAMES = [name[:3] for name in WEEKDAY_NAMES]
@@ -232,8 +232,11 @@ def _of_wall(exported: Exported, cadence: Cadence, start: datetime | None) -> tu
         begin = own if begin is None else max(own, begin)
     if begin is None:
         exported.fail("a cadence without a start", "give start=datetime(2027, 1, 4, tzinfo=UTC) or another")
-    first = _regular_wall(wall).first_from(begin + zone(cadence.tz).span(begin).offset)
-    if first == NOTHING or cadence.next_after((instant_at(begin) or EPOCH) - _SECOND) is None:
+    first = _regular_wall(wall).first_from(max(begin + zone(cadence.tz).span(begin).offset, FIRST))
+    if (
+        first == NOTHING
+        or cadence.next_after((instant_at(max(begin, FIRST + DAY)) or EPOCH) - _SECOND) is None
+    ):
         exported.fail("a cadence without a later time", "give an earlier start")
     return f"{_dated('DTSTART', first, cadence.tz)}\nRRULE:{_rule(exported, parts)}", _excluded(wall, parts)
 
@@ -343,7 +346,7 @@ def _of_interval(exported: Exported, cadence: Interval, start: datetime | None) 
     if cadence.start is None:
         exported.fail("an interval without a start", "give start=datetime(2027, 1, 4, tzinfo=UTC)")
     after = instant_at(cadence.start) or _EARLIEST
-    first = cadence.next_after(after if start is None else max(after, start - _SECOND))
+    first = cadence.next_after(after if start is None else max(after, max(start, _EARLIEST) - _SECOND))
     if first is None:
         exported.fail("a cadence without a later time", "give an earlier start")
     units = (("DAILY", DAY), ("HOURLY", HOUR), ("MINUTELY", MINUTE), ("SECONDLY", 1))
@@ -360,7 +363,7 @@ def _dated(name: str, local: int, tz: str) -> str:
 
 def _local(local: int) -> str:
     at = instant_at(local)
-    return "" if at is None else f"{at:%Y%m%dT%H%M%S}"
+    return "" if at is None else f"{at.year:04}{at:%m%dT%H%M%S}"
 
 
 def to_systemd(cadence: Cadence) -> str:
@@ -374,7 +377,7 @@ def to_systemd(cadence: Cadence) -> str:
     exported = Exported(cadence, "OnCalendar")
     if isinstance(cadence, Once):
         at = instant_at(cadence.local)
-        return f"{at:%Y-%m-%d %H:%M:%S} {cadence.tz}" if at else ""
+        return f"{at.year:04}-{at:%m-%d %H:%M:%S} {cadence.tz}" if at else ""
     parts = exported.parts()
     bounds = cadence.modifiers.bounds
     if bounds is not None:

@@ -43,7 +43,7 @@ _DAYS_OF_WEEKS = {
     WEEKS[-1]: {*range(-7, 0)},
 }
 _LEAST_CONTENT = re.compile(
-    r"\s*(?:DTSTART|RRULE|EXDATE|RDATE|EXRULE|RECURRENCE-ID|FREQ=|BEGIN:V)", re.IGNORECASE
+    r"\s*(?:DTSTART|RRULE|EXDATE|RDATE|EXRULE|RECURRENCE-ID|FREQ=|BEGIN:V|STATUS:CANCELLED)", re.IGNORECASE
 )
 _LONGEST_MONTH, _MOST_WEEKS = 31, 5
 
@@ -128,7 +128,13 @@ class _Rule:
         elif name == "EXDATE":
             self._excluded += self._exceptions(found)
         else:
-            self._fail(line, "has no equivalent", "declare a further cadence, as in once(...)")
+            self._fail(
+                line,
+                "has no equivalent",
+                "leave a cancelled event out"
+                if name == "STATUS"
+                else "declare a further cadence, as in once(...)",
+            )
         return None
 
     def cadence(self) -> Cadence:

@@ -148,7 +148,9 @@ class _Reader:
 
     def event(self) -> _Event:
         """Return the event of the text."""
-        tokens = _WORDS.get(self._text.strip().lower(), self._text).split()
+        tokens = re.sub(
+            r"^\S+", lambda word: _WORDS.get(word[0].lower(), word[0]), self._text.strip()
+        ).split()
         where = self._zone(tokens)
         weekdays, found = ALL_WEEKDAYS, dict[str, str]()
         patterns = [("weekday", _WEEKDAYS), ("date", _DATE), ("time", _TIME)]

@@ -125,9 +125,15 @@ def on_event(
         InvalidCadence: a name is empty, ``match`` is not JSON, or ``tenant`` is no path.
     """
     for option, value in (("source", source), ("type", type)):
-        if not isinstance(value, str) or not value.strip():  # type: ignore[redundant-expr]  # any value
+        if (
+            not isinstance(value, str)  # type: ignore[redundant-expr]  # any value
+            or not value.strip()
+            or re.search("[\ud800-\udfff]", value)
+        ):
             raise InvalidCadence(
-                str(value), f"on_event: {option} is empty, or no text", "name it as the event does"
+                str(value).encode(errors="backslashreplace").decode(),
+                f"on_event: {option} is empty, or no text",
+                "name it as the event does",
             )
     path = tenant if isinstance(tenant, str) else ""
     if tenant is not None and (not all(path.split(".")) or not path.isprintable() or " " in path):
