@@ -211,6 +211,7 @@ def test_the_precision_is_seconds_if_an_occurrence_has_seconds(cadence, expected
         (lambda: once(datetime(2027, 6, 1, microsecond=5)), "fraction of a second"),
         (lambda: on_event("", "OrderPlaced"), "source is empty"),
         (lambda: on_event("orders", " "), "type is empty"),
+        (lambda: on_event("\ud800", "OrderPlaced"), "source is empty, or no text"),
         (lambda: on_event("orders", "OrderPlaced", match={"at": NOON}), "not JSON"),
     ],
 )

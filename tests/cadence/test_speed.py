@@ -88,6 +88,9 @@ def test_a_count_of_an_interval_without_a_start_begins_with_its_job():
     cadence = interval(minutes=7, count=5)
     assert cadence.next_after(NOW) == NOW + timedelta(minutes=7)
     assert not cadence.is_used_up(NOW)
+    first = datetime(1, 1, 1, tzinfo=UTC)
+    for tz in ("America/New_York", "Asia/Tokyo"):
+        assert interval(hours=1, count=5, window="09:00-17:00", tz=tz).next_after(first).year == 1
     assert len([*cadence.starting(NOW).between(NOW, NOW + DAY)]) == 5
 
 

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from duetime.cadence.cadence import Cadence, Precision, declared, limits_of, spreads_seconds
 from duetime.cadence.calendars import Calendar
-from duetime.cadence.days import EVERY_DAY, NEVER, UNIX_DAY, DayCycle, DayFields
+from duetime.cadence.days import EVERY_DAY, FIRST_DAY, NEVER, UNIX_DAY, DayCycle, DayFields
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Dst, Window, Words, check_cycle, read_modifiers
 from duetime.cadence.walk import (
@@ -337,7 +337,7 @@ class Interval(Cadence):
         found, stop, misses = _on_grid(start, step, at + 1), until, 0
         while found <= stop and misses < _MOST_OPENINGS:
             span = where.span(found)
-            day, second = divmod(found + span.offset, DAY)
+            day, second = divmod(max(found + span.offset, FIRST_DAY * DAY), DAY)
             opens, shuts = next((part for part in parts if second <= part[1]), parts[0])
             first = days.first_from(day + (second > shuts))
             if first == NEVER:
