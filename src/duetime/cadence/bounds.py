@@ -101,7 +101,7 @@ class Limits:
                 bounds.end, f"end: it is before the start, {bounds.start}", "give a later end"
             )
 
-    def last(self, search: Callable[[int, int], int], until: int = LAST) -> int:
+    def last(self, search: Callable[..., int], until: int = LAST) -> int:
         """Return the last second that may have an occurrence, before the delay.
 
         Occurrences are counted only up to ``until``. If the count allows later ones, the result is no earlier
@@ -112,12 +112,12 @@ class Limits:
             if left % _STEPS == 0 and self._leap:
                 at, passed = self._leap(at, left - 1, min(until, self._last))
                 left -= passed
-            found = search(at, LAST)
+            found = search(at)
             at, left = (found, left - 1) if NOTHING < found <= self._last else (at, None)
         self._counted = at, left
         return at if left == 0 else self._last
 
-    def next_after(self, search: Callable[[int, int], int], at: int, until: int) -> int:
+    def next_after(self, search: Callable[..., int], at: int, until: int) -> int:
         """Return the first occurrence of a search strictly after ``at`` within the bounds, or ``NOTHING``."""
         at = max(at - self.delay, self.first - 1)
         while True:
