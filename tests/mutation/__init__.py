@@ -7,6 +7,7 @@
     steps           derives the mutants of the order of calls
     logic           derives the mutants of decisions: guards, operands, bounds, fields, instants
     mutant          all kinds as one
+    differences     marks the decisions, and notes which mutants would differ in a test
     instrument      imports the package with its conditions marked; replaces a function in this process
     wire            records the conditions on their way to DynamoDB, or changes one
     session         collects the tests once, and runs them in children

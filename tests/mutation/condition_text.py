@@ -1,7 +1,7 @@
 """A condition of DynamoDB as a tree, and the conditions that lack a part of it or have another one."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 TOKEN = re.compile(r"\s*(<>|<=|>=|[=<>(),]|[#:]?\w+(?:\[\d+\])?(?:\.[#:]?\w+(?:\[\d+\])?)*)")
@@ -15,6 +15,8 @@ ALWAYS = "(attribute_exists(pk) OR attribute_not_exists(pk))"
 MORE = ":more"
 """Stands for the third and the further operands of a numbered list."""
 _NUMBERED = re.compile(r"IN \((?P<name>:\D+)0, (?P=name)1, (?P<more>(?P=name)2(?:, (?P=name)\d+)*)\)")
+_REFERENCE = re.compile(r"[#:]\w+")
+_NUMBERS = re.compile(r"_?\d+")
 
 
 @dataclass(frozen=True)
@@ -78,14 +80,45 @@ def parse(text: str) -> Tree:
     return tree
 
 
-def shortened(text: str) -> tuple[str, str]:
-    """Return a condition with `MORE` in its numbered list, and the operands that it stands for.
+@dataclass(frozen=True)
+class Form:
+    """A condition without the numbers in its names, which requests of one kind do not share.
 
-    So ``kind IN (:kind0, :kind1, :kind2)`` has the same mutants however many kinds there are.
+    So ``#started_60_5 <= :started_60_50`` has the same mutants at any rate, and
+    ``kind IN (:kind0, :kind1, :kind2)`` however many kinds there are.
+
+    Attributes:
+        text: the condition.
+        names: each name of the request, by its name in the form.
     """
-    found = _NUMBERED.search(text)
-    more = found["more"] if found else ""
-    return (text.replace(more, MORE) if more else text), more
+
+    text: str
+    names: dict[str, str]
+
+    @classmethod
+    def of(cls, text: str, values: Iterable[str] = ()) -> "Form":
+        """Return the form of a condition in a request with these values."""
+        found = _NUMBERED.search(text)
+        more = {MORE: found["more"]} if found else {}
+        short, further = (text.replace(found["more"], MORE), found["more"]) if found else (text, "")
+        names = [name for name in _REFERENCE.findall(short) if name != MORE]
+        names += sorted({*values} - {*_REFERENCE.findall(further)})
+        numbered = dict[str, str]()
+        for name in dict.fromkeys(names):
+            plain = _NUMBERS.sub("", name)
+            same = sum(_NUMBERS.sub("", other) == plain for other in numbered)
+            numbered[name] = f"{plain}{same + 1}" if same else plain
+        return cls(
+            _REFERENCE.sub(lambda found: numbered.get(found[0], found[0]), short),
+            {form: name for name, form in numbered.items()} | more,
+        )
+
+    def filled(self, text: str) -> str | None:
+        """Return another text of the form as the request needs it; None if it lacks a value of it."""
+        names = _REFERENCE.findall(text)
+        if not self.names.keys() >= {*names}:
+            return None
+        return _REFERENCE.sub(lambda found: self.names[found[0]], text)
 
 
 def _group(words: list[str], joint: str) -> tuple[Tree, list[str]]:

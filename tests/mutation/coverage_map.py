@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 CACHE = ROOT / ".cache" / "mutation"
 CONDITIONS = [
     *sorted((ROOT / "src/duetime/aws").glob("*.py")),
-    *(Path(__file__).with_name(name) for name in ("condition_text.py", "wire.py")),
+    *(Path(__file__).with_name(name) for name in ("condition_text.py", "wire.py", "differences.py")),
 ]
 """The modules whose conditions are recorded, and how: after a change of one, no former record holds."""
 
@@ -32,6 +32,7 @@ class TestRecord:
     functions: frozenset[str]
     conditions: frozenset[Seen]
     unmarked: frozenset[str] = frozenset()
+    differences: frozenset[str] = frozenset()
 
     @property
     def breadth(self) -> float:

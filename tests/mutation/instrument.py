@@ -13,7 +13,7 @@ import importlib.util
 import sys
 from types import CodeType, FunctionType
 
-from tests.mutation import sites
+from tests.mutation import differences, sites
 
 hits = set[str]()
 """The functions that were called since it was cleared."""
@@ -37,7 +37,8 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
     def get_code(self, fullname: str) -> CodeType:
         name = fullname.removeprefix("duetime.")
-        return compiled(name, ast.parse(self.get_data(self.path), self.path), self.path)
+        tree = differences.marked(name, ast.parse(self.get_data(self.path), self.path))
+        return compiled(name, tree, self.path)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -65,6 +66,7 @@ def install() -> None:
         raise RuntimeError("the package was imported before its source could be marked")
     setattr(builtins, sites.MARK, mark)
     setattr(builtins, sites.HIT, hits.add)
+    differences.install()
     sys.meta_path.insert(0, _Finder())
 
 

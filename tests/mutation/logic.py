@@ -3,7 +3,7 @@
 ::
 
     guard    an `if` that leaves the function or the loop is never taken
-    operand  an operand of `and` or `or` is missing, unless only the types of the others need it
+    operand  an operand of `and` or `or` is missing, unless the types of the code need it
     bound    a comparison has the other bound, or another number
     write    a write of a keyed item has no guard
     field    a field of a changed row keeps its former value
@@ -60,6 +60,7 @@ def mutants(module: str, tree: ast.Module) -> Iterator[CallMutant]:
 
 
 def _decisions(function: Function) -> Iterator[Change]:
+    narrowed = dict(_narrowed_code(function))
     for node in _inside(function):
         if isinstance(node, ast.If) and isinstance(node.body[-1], LEAVES):
             never = ast.BoolOp(ast.And(), [node.test, ast.Constant(False)])
@@ -67,12 +68,15 @@ def _decisions(function: Function) -> Iterator[Change]:
         elif isinstance(node, ast.keyword) and node.arg == "guard":
             yield f"without guard={line(node.value)}", node.value, ast.Tuple([], ast.Load())
         elif isinstance(node, ast.BoolOp):
-            yield from _without_operands(node)
+            yield from _without_operands(node, narrowed.get(id(node)))
         elif isinstance(node, ast.Compare):
             yield from _other_bounds(node)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CHANGES:
             yield from _without_fields(node)
 
+
+DEFAULT = re.compile(r"\{\}|\[\]|\(\)|([\w.]+\.)?[A-Z_]+(\.\w+\(\))?|\w+\((0|'')?\)")
+"""What stands for nothing: an empty value, a named constant, ``timedelta(0)``."""
 
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
@@ -83,29 +87,64 @@ def _inside(function: Function) -> Iterator[ast.AST]:
         yield from ast.walk(statement)
 
 
-def _without_operands(node: ast.BoolOp) -> Iterator[Change]:
+def _narrowed_code(function: Function) -> Iterator[tuple[int, list[ast.AST]]]:
+    """Yield each test with the code that runs only after it: its operands may give that its types.
+
+    After `and`, that is the code under the test; after `or`, the code that a met test leaves.
+    """
+    for node in _inside(function):
+        if isinstance(node, ast.comprehension):
+            yield from ((id(test), [function]) for test in node.ifs)
+        elif isinstance(node, ast.If | ast.IfExp):
+            is_all = isinstance(getattr(node.test, "op", None), ast.And)
+            under = node.body if is_all else node.orelse
+            code = list(under) if isinstance(under, list) else [under]
+            if not is_all and isinstance(node, ast.If) and isinstance(node.body[-1], LEAVES):
+                last = node.end_lineno or node.lineno
+                code += [later for later in _inside(function) if getattr(later, "lineno", 0) > last]
+            yield id(node.test), code
+
+
+def _without_operands(node: ast.BoolOp, narrowed: list[ast.AST] | None) -> Iterator[Change]:
+    """Yield the whole without each operand.
+
+    Args:
+        node: the whole.
+        narrowed: the code that runs only after it; None if its value is used.
+    """
     word = "and" if isinstance(node.op, ast.And) else "or"
     for place, operand in enumerate(node.values):
         if any(isinstance(part, ast.NamedExpr) for part in ast.walk(operand)):
             continue  # the other operands use its name
-        if isinstance(operand, ast.Constant):
+        is_last = word == "or" and narrowed is None and operand is node.values[-1]
+        if isinstance(operand, ast.Constant) or (is_last and DEFAULT.fullmatch(ast.unparse(operand))):
             continue  # a default, which the type of the whole needs
         rest = [*node.values[:place], *node.values[place + 1 :]]
-        if (checked := _narrowed(operand)) and any(checked in ast.unparse(other) for other in rest):
+        if any(_needs_type(code, operand) for code in (*rest, *(narrowed or ()))):
             continue  # the type checker notices that
         after = rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
         yield f"without {line(operand)} {word}: {line(node)}", node, after
 
 
-def _narrowed(operand: ast.expr) -> str | None:
-    """Return what an operand such as ``row is None`` or ``isinstance(row, Action)`` is about."""
+def _needs_type(code: ast.AST, operand: ast.expr) -> bool:
+    """Return whether code needs the type that an operand gives.
+
+    Such are ``x is None`` and ``isinstance(x, Action)`` before any use of ``x``, and ``x`` before ``x.y``.
+    """
     if isinstance(operand, ast.UnaryOp):
-        return _narrowed(operand.operand)
+        return _needs_type(code, operand.operand)
+    nodes = [node for node in ast.walk(code) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript)]
+    if isinstance(operand, ast.Name):
+        parts = [node.value for node in nodes if not isinstance(node, ast.Name)]
+        return operand.id in {part.id for part in parts if isinstance(part, ast.Name)}
     if isinstance(operand, ast.Compare) and isinstance(operand.ops[0], ast.Is | ast.IsNot):
         is_none = isinstance(operand.comparators[0], ast.Constant) and operand.comparators[0].value is None
-        return ast.unparse(operand.left) if is_none else None
-    is_check = isinstance(operand, ast.Call) and ast.unparse(operand.func) == "isinstance"
-    return ast.unparse(operand.args[0]) if is_check else None
+        checked = ast.unparse(operand.left) if is_none else None
+    elif isinstance(operand, ast.Call) and ast.unparse(operand.func) == "isinstance":
+        checked = ast.unparse(operand.args[0])
+    else:
+        return False
+    return checked in map(ast.unparse, nodes)
 
 
 def _other_bounds(node: ast.Compare) -> Iterator[Change]:
@@ -119,7 +158,9 @@ def _other_bounds(node: ast.Compare) -> Iterator[Change]:
             # the other sign is the step in the other direction
             step = -1 if isinstance(sign, ast.Lt | ast.GtE) else 1
             number = ast.Constant(right.value + step)
-            yield f"{right.value} became {number.value}: {line(node)}", right, number
+            numbers = [*node.comparators[:place], number, *node.comparators[place + 1 :]]
+            after = ast.Compare(node.left, node.ops, numbers)
+            yield f"{right.value} became {number.value}: {line(node)}", node, after
 
 
 def _without_fields(node: ast.Call) -> Iterator[Change]:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tests.mutation import condition_text, logic, sites, steps
+from tests.mutation import condition_text, differences, logic, sites, steps
 from tests.mutation.instrument import replace_function
 from tests.mutation.wire import Seen, Wire
 
@@ -16,12 +16,14 @@ class Mutant:
     Attributes:
         where: the site of the condition, or the module and function of the calls or of the decision.
         done: the change.
+        keys: of a decision, its key and that of its function's version; see `differences`.
     """
 
     where: str
     done: str
     condition: tuple[str, str, str] | None = None
     function: steps.CallMutant | None = None
+    keys: tuple[str, str] | None = None
 
     @property
     def id(self) -> str:
@@ -59,8 +61,8 @@ def of_logic(source: dict[str, ast.Module]) -> Iterator[Mutant]:
     """Yield the mutants of the decisions."""
     for module, tree in source.items():
         if logic.decides(module):
-            for mutant in logic.mutants(module, tree):
-                yield Mutant(f"{module}:{mutant.function}", mutant.done, function=mutant)
+            for mutant, *keys in differences.keys(module, tree):
+                yield Mutant(f"{module}:{mutant.function}", mutant.done, None, mutant, tuple(keys))
 
 
 def of_calls(source: dict[str, ast.Module]) -> Iterator[Mutant]:

@@ -32,11 +32,11 @@ class Results:
     """The results of this machine.
 
     A kill holds while the module and the killing test's file are the same; a survival while the module and
-    all tests that reach the place are.
+    all tests that reach the place are, for budgets up to the one that it had.
     """
 
-    def __init__(self, path: Path = CACHE / "results.jsonl") -> None:
-        self._path = path
+    def __init__(self, budget: float, path: Path = CACHE / "results.jsonl") -> None:
+        self._budget, self._path = budget, path
         rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
         self._rows = {row["id"]: row for row in rows}
         self._sources = paths()
@@ -44,6 +44,8 @@ class Results:
     def valid(self, mutant: Mutant, reaching: Iterable[str]) -> Result | None:
         row = self._rows.get(mutant.id)
         if row is None or row["key"] != self._key(mutant, row["killer"], reaching):
+            return None
+        if row["killer"] is None and row.get("budget", 0) < self._budget:
             return None
         return Result(mutant, row["killer"])
 
@@ -53,7 +55,7 @@ class Results:
     def add(self, result: Result, reaching: Iterable[str]) -> None:
         key = self._key(result.mutant, result.killer, reaching)
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        row = {"id": result.mutant.id, "killer": result.killer, "key": key}
+        row = {"id": result.mutant.id, "killer": result.killer, "key": key, "budget": self._budget}
         self._rows[result.mutant.id] = row
         with self._path.open("a") as lines:
             lines.write(json.dumps(row) + "\n")

@@ -4,7 +4,7 @@ import argparse
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -26,11 +26,17 @@ from tests.mutation.results import (
     write_killers,
 )
 from tests.mutation.session import Session
+from tools.commands import APART
 
-SUITES = "contract,journeys,facts,functions,standby"
-"""The tests that run under mutants: of facts, steps and back ends, not of the console or of the stack."""
+SUITES = (
+    "contract,journeys,facts,functions,standby,"
+    "api,cadence,cli,hostile,model,proof,recount,restore,sqlite,targets,verify"
+)
+"""The tests that run under mutants: not those of the console, of the stack, and of other processes."""
 
-MARKS = "not dynamodb_local and not e2e and not long and not browser and not hours"
+MARKS = " and ".join(f"not {mark}" for mark in APART if mark != "moto_too")
+"""`make test` runs all of them but some over moto, which DynamoDB Local judges in the contract lane."""
+
 BUDGET = 10
 """The longest processor time of one mutant's tests without it, in seconds: the likely ones come first."""
 
@@ -97,7 +103,9 @@ class Complete:
             draw = random.Random(self._options.seed)  # noqa: S311 - a seed repeats it
             chosen = draw.sample(new, min(self._options.new, len(new)))
         results = list(run_mutants(session, chosen, records, self._options.budget))
-        write_killers(results, {mutant.id for mutant in mutants.all_of(read_conditions())})
+        listed = list(mutants.all_of(read_conditions()))
+        write_killers(results, {mutant.id for mutant in listed})
+        report.say(f"{len(without_result(listed))} of {len(listed)} mutants have neither killer nor reason")
         return report.print_report(results, read_reasons())
 
 
@@ -134,7 +142,7 @@ def run_mutants(
     session: Session, chosen: Sequence[Mutant], records: Sequence[TestRecord], budget: float
 ) -> Iterable[Result]:
     """Yield the result of each mutant: a stored one if it holds, or a new one."""
-    stored, known_killers, reaching = Results(), read_killers(), Reach(records, budget)
+    stored, known_killers, reaching = Results(budget), read_killers(), Reach(records, budget, session.has)
     left = []
     for mutant in chosen:
         known = stored.valid(mutant, (test.name for test in reaching.of(mutant)))
@@ -145,6 +153,8 @@ def run_mutants(
     report.say(f"{len(chosen)} mutants, {len(left)} to run")
 
     killed_beside = defaultdict(Counter)
+    for name, killer in known_killers.items():
+        killed_beside[name.partition(" | ")[0]][killer] += 1
 
     def work(mutant: Mutant) -> dict[str, str | None]:
         former = [stored.hint(mutant), known_killers.get(mutant.id)]
@@ -160,10 +170,12 @@ def run_mutants(
 
 
 class Reach:
-    """Which tests reach which mutants."""
+    """Which tests reach which mutants, so that the result may be another one."""
 
-    def __init__(self, records: Sequence[TestRecord], budget: float) -> None:
-        self._budget = budget
+    def __init__(
+        self, records: Sequence[TestRecord], budget: float, is_in_lane: Callable[[str], bool]
+    ) -> None:
+        self._budget, self._is_in_lane = budget, is_in_lane
         self._by_function, self._by_condition = defaultdict(list), defaultdict(list)
         for record in records:
             for name in record.functions:
@@ -174,13 +186,18 @@ class Reach:
     def of(self, mutant: Mutant) -> Sequence[TestRecord]:
         if mutant.condition:
             return self._by_condition[mutant.condition[:2]]
-        return self._by_function[mutant.where]
+        reaching = self._by_function[mutant.where]
+        if mutant.keys is None:
+            return reaching
+        key, version = mutant.keys
+        return [one for one in reaching if key in one.differences or version not in one.differences]
 
     def cheapest_first(self, mutant: Mutant, likely: Sequence[str | None]) -> list[tuple[str, float]]:
         """Return the tests to run, up to the budget: the likely ones, then the cheap and narrow ones.
 
-        Likely are those that killed it before, or another mutant of the function, then those that share words
-        with it and are cheap. Of the others, the narrowest one of each file comes first, then the next ones.
+        Those of `make test` come before those of other lanes. Likely are those that killed it before, or
+        another mutant of the function, then those that share words with it and are cheap. Of the others, the
+        narrowest one of each file comes first, then the next ones.
         """
         ranks = {name: rank for rank, name in reversed(list(enumerate(likely)))}
         words, of_file = words_of(mutant.id), Counter[str]()
@@ -191,7 +208,8 @@ class Reach:
             of_file[file] += 1
             rank = ranks.get(record.name, len(ranks) + 1)
             worth = shared / (0.05 + record.seconds)
-            order.append((rank, -worth, of_file[file], record.seconds, record.name))
+            is_later = not self._is_in_lane(record.name)
+            order.append((is_later, rank, -worth, of_file[file], record.seconds, record.name))
         spent, chosen = 0.0, []
         for *_, seconds, name in sorted(order):
             if chosen and spent + seconds > self._budget:
@@ -218,7 +236,8 @@ class Sample:
         listed = [one for one in mutants.all_of(read_conditions()) if is_chosen(one, options)]
         known = [mutant for mutant in listed if self._killers.get(mutant.id, TIMED_OUT) != TIMED_OUT]
         report.say(
-            f"{len(without_result(listed))} mutants have no result yet; python -m tests.mutation runs them"
+            f"{len(without_result(listed))} mutants have neither killer nor reason;"
+            " python -m tests.mutation --new N runs them"
         )
         draw = random.Random(options.seed)  # noqa: S311 - a seed repeats it
         self._chosen = self._of_few_files(draw.sample(known, len(known)), options.sample)

@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 from pathlib import Path
+from unittest.mock import DEFAULT, patch
 
 import pytest
 
-from tests.mutation import instrument, wire
+from tests.mutation import differences, instrument, wire
 from tests.mutation.coverage_map import TestRecord
+from tests.mutation.guards import lane_of
 from tests.mutation.mutant import Mutant
 from tests.mutation.wire import Wire
 
@@ -47,9 +49,12 @@ class Session:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed:
             raise session.Interrupted("the tests cannot be collected")
+        from tests.contract import expressions  # noqa: PLC0415 - pytest rewrites its asserts
+
         self._items = {item.nodeid: item for item in session.items}
         self.wire.install()
-        self.code = self._then(self)
+        with patch.multiple(expressions, check=DEFAULT, check_moto=DEFAULT):  # they fail at any new text
+            self.code = self._then(self)
         return True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -71,8 +76,9 @@ class Session:
         return tuple(self._items)
 
     def has(self, name: str) -> bool:
-        """Return whether `make test` runs this test; the contract lane runs others over moto."""
-        return name in self._items and self._items[name].get_closest_marker("moto_too") is None
+        """Return whether `make test` runs this test; other lanes run others."""
+        item = self._items.get(name)
+        return item is not None and lane_of({mark.name for mark in item.iter_markers()}) == "test"
 
     def files(self) -> dict[Path, list[str]]:
         """Return the names of the tests in each file."""
@@ -94,6 +100,7 @@ class Session:
             instrument.hits.clear()
             wire.seen.clear()
             wire.unmarked.clear()
+            differences.seen.clear()
             start = time.process_time()
             passed = self._passes(name, following)
             seconds = round(time.process_time() - start, 4)
@@ -105,6 +112,7 @@ class Session:
                     frozenset(instrument.hits),
                     frozenset(wire.seen),
                     frozenset(wire.unmarked),
+                    frozenset(differences.seen),
                 )
             )
         return found

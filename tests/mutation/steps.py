@@ -14,9 +14,6 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from duetime import ports
-from duetime.ports.keyed_items import Keyed
-
 READS = frozenset(
     [
         "due",
@@ -331,6 +328,9 @@ def writing_methods() -> frozenset[str]:
 
 def port_methods() -> frozenset[str]:
     """Return the public methods and parts of all ports."""
+    from duetime import ports  # noqa: PLC0415 - its source is marked only after this module is there
+    from duetime.ports.keyed_items import Keyed  # noqa: PLC0415
+
     modules = [
         importlib.import_module(found.name)
         for found in pkgutil.iter_modules(ports.__path__, "duetime.ports.")

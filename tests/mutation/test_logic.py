@@ -3,6 +3,8 @@
 import ast
 from functools import cache
 
+import pytest
+
 from tests.mutation import logic
 from tests.mutation.mutant import of_logic, trees
 
@@ -33,8 +35,8 @@ def test_a_guard_is_never_taken_and_a_name_that_it_binds_is_bound():
 
 
 def test_each_operand_is_left_out_but_none_that_binds_a_name():
-    source = "def f(x, z):\n    return x and (not z) and (y := x.y)"
-    assert set(mutants_of(source).values()) == {"return not z and (y := x.y)", "return x and (y := x.y)"}
+    source = "def f(x, z, w):\n    return x and (not z) and (y := w.y)"
+    assert set(mutants_of(source).values()) == {"return not z and (y := w.y)", "return x and (y := w.y)"}
 
 
 def test_an_operand_that_the_types_of_the_others_need_stays():
@@ -45,6 +47,30 @@ def test_an_operand_that_the_types_of_the_others_need_stays():
     ]
     assert list(mutants_of("def f(x):\n    return x or 'none'")) == ["without x or: x or 'none'"]
     assert "without x is None or: x is None or y" in mutants_of("def f(x, y):\n    return x is None or y")
+
+
+@pytest.mark.parametrize(
+    ("before", "needed"),
+    [
+        ("if x is None or y:\n        return 1\n    return x.y", "x is None"),
+        ("if y and x is not None:\n        return x.y\n    return 1", "x is not None"),
+        ("return x.y if y and x is not None else 1", "x is not None"),
+        ("return [x for z in y if x is not None and z]", "x is not None"),
+        ("return x and x.y", "x"),
+        ("return y or timedelta(0)", "timedelta(0)"),
+        ("return y or SYSTEM", "SYSTEM"),
+        ("return y or {}", "{}"),
+    ],
+)
+def test_an_operand_that_the_types_of_the_code_need_stays(before, needed):
+    done = [done for done in mutants_of(f"def f(x, y):\n    {before}") if done.startswith("without")]
+    assert len(done) == 1
+    assert not done[0].startswith(f"without {needed} ")
+
+
+def test_an_operand_that_only_shares_a_name_with_the_code_is_left_out():
+    source = "def f(x, y):\n    if x and y:\n        return x\n    return y or g(x)"
+    assert len([done for done in mutants_of(source) if done.startswith("without")]) == 4
 
 
 def test_a_bound_becomes_the_other_one_and_a_number_moves_in_each_direction_once():

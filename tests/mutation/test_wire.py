@@ -23,8 +23,8 @@ def request_for(kinds):
 def test_a_numbered_list_is_one_condition_however_long_it_is(kinds, monkeypatch):
     monkeypatch.setattr(wire, "seen", set())
     wire.Wire().changed("Query", request_for(kinds))
-    text = "kind IN (:kind0, :kind1, :more) AND attribute_not_exists(read_at)"
-    assert wire.seen == {(SITE, text, ((":before", "S"), (":kind0", "S"), (":kind1", "S")))}
+    text = "kind IN (:kind, :kind2, :more) AND attribute_not_exists(read_at)"
+    assert wire.seen == {(SITE, text, ((":before", "S"), (":kind", "S"), (":kind2", "S")))}
 
 
 @pytest.mark.parametrize("kinds", [1, 2])
@@ -32,20 +32,49 @@ def test_a_list_of_one_or_two_is_its_own_condition(kinds, monkeypatch):
     monkeypatch.setattr(wire, "seen", set())
     request = request_for(kinds)
     wire.Wire().changed("Query", request)
-    assert {text for _, text, _ in wire.seen} == {str(request["FilterExpression"])}
+    listed = ", ".join([":kind", ":kind2"][:kinds])
+    assert {text for _, text, _ in wire.seen} == {f"kind IN ({listed}) AND attribute_not_exists(read_at)"}
 
 
 def test_a_mutant_of_a_numbered_list_keeps_its_further_operands():
     changing = wire.Wire()
     changing.mutant = (
         SITE,
-        "kind IN (:kind0, :kind1, :more) AND attribute_not_exists(read_at)",
-        "kind IN (:before, :kind1, :more)",
+        "kind IN (:kind, :kind2, :more) AND attribute_not_exists(read_at)",
+        "kind IN (:before, :kind2, :more)",
     )
     changed = changing.changed("Query", request_for(4))
     assert changed["FilterExpression"] == "kind IN (:before, :kind1, :kind2, :kind3)"
     assert set(changed["ExpressionAttributeValues"]) == {":before", ":kind1", ":kind2", ":kind3"}
     assert changing.has_changed
+
+
+@pytest.mark.parametrize(("capacity", "window"), [(5, 60), (2_000, 1)])
+def test_the_numbers_in_names_make_no_other_condition(capacity, window, monkeypatch):
+    monkeypatch.setattr(wire, "seen", set())
+    started, most = f"#started_{capacity}_{window}", f":started_{capacity}_{window}0"
+    values = {most: {"N": "4"}, ":rate0": {"N": "1"}, ":rate1": {"N": "2"}}
+    request = {
+        "ConditionExpression": mark(f"({started} <= {most}) OR :rate1 < :rate0", SITE),
+        "ExpressionAttributeNames": {started: "started"},
+        "ExpressionAttributeValues": values,
+    }
+    wire.Wire().changed("UpdateItem", request)
+    form = "(#started <= :started) OR :rate < :rate2"
+    assert wire.seen == {(SITE, form, ((":rate", "N"), (":rate2", "N"), (":started", "N")))}
+    changing = wire.Wire()
+    changing.mutant = (SITE, form, "#started <= :rate2")
+    changed = changing.changed("UpdateItem", request)
+    assert changed["ConditionExpression"] == f"{started} <= :rate0"
+    assert changed["ExpressionAttributeValues"] == {":rate0": {"N": "1"}}
+
+
+def test_a_mutant_with_a_value_that_the_request_lacks_has_changed_nothing():
+    changing = wire.Wire()
+    changing.mutant = (SITE, "kind IN (:kind) AND attribute_not_exists(read_at)", "kind IN (:owner)")
+    request = request_for(1)
+    assert changing.changed("Query", request) == request
+    assert not changing.has_changed
 
 
 def test_a_mutant_of_a_condition_that_is_not_sent_has_changed_nothing():

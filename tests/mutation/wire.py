@@ -7,7 +7,7 @@ from typing import Any
 from botocore.client import BaseClient
 
 from duetime.aws import direct_puts
-from tests.mutation.condition_text import ALWAYS, MORE, shortened
+from tests.mutation.condition_text import ALWAYS, MORE, Form
 from tests.mutation.instrument import Marked
 from tests.mutation.sites import KINDS
 
@@ -59,14 +59,16 @@ class Wire:
         if not isinstance(request, dict):
             return request
         for kind, text in conditions_of(request):
-            short, more = shortened(str(text))
+            form = form_of(text, request)
             if not isinstance(text, Marked):
                 unmarked.add(text)
             elif self.mutant is None:
-                seen.add((text.site, short, _types(request)))
-            elif self.mutant[:2] == (text.site, short):
-                request = with_condition(request, kind, self.mutant[2].replace(MORE, more))
-                self.has_changed = True
+                seen.add((text.site, form.text, _types(form, request)))
+            elif self.mutant[:2] == (text.site, form.text):
+                changed = form.filled(self.mutant[2])
+                if changed is not None:
+                    request = with_condition(request, kind, changed)
+                    self.has_changed = True
         return request
 
 
@@ -74,10 +76,14 @@ def conditions_of(request: dict[str, Any]) -> Iterator[tuple[str, str]]:
     return ((kind, request[kind]) for kind in KINDS if kind in request)
 
 
-def _types(request: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def form_of(text: str, request: dict[str, Any]) -> Form:
+    return Form.of(str(text), request.get("ExpressionAttributeValues", ()))
+
+
+def _types(form: Form, request: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     values = request.get("ExpressionAttributeValues", {})
-    more = {name for _, text in conditions_of(request) for name in shortened(str(text))[1].split(", ")}
-    return tuple(sorted((name, next(iter(value))) for name, value in values.items() if name not in more))
+    names = {name: given for name, given in form.names.items() if given in values and name != MORE}
+    return tuple(sorted((name, next(iter(values[given]))) for name, given in names.items()))
 
 
 def with_condition(request: dict[str, Any], kind: str, text: str) -> dict[str, Any]:
