@@ -221,13 +221,11 @@ class PastRuns:
             times: the nominal times, in a range without many others.
             but: the backfill whose own runs do not count.
         """
-        if not times:
-            return {}
         requested, found = set(times), dict[datetime, Status]()
         for row in self._rows(min(times), max(times)):
             at = ids.nominal_at(row.id)
             is_own = but is not None and ids.backfill_of(row.id) == but.id
-            if at in requested and not is_own and not ids.is_manual_run(row.id) and row.status in _RAN:
+            if not is_own and not ids.is_manual_run(row.id) and row.status in _RAN:
                 found[at] = min(row.status, found.get(at, row.status), key=_RAN.index)
         unknown = {at for at in requested - found.keys() if self._is_forgotten(at)}
         return {

@@ -218,7 +218,7 @@ class CheckDeadlines:
                 "nominal_at": instant.text(report.nominal_at),
                 "deadline_at": instant.text(report.deadline_at),
                 "action": report.run_id,
-                "reason": report.reason or report.status or None,
+                "reason": report.reason or None,
             },
         )
 
@@ -260,7 +260,7 @@ def usual_run_time(runs: Iterable[Action]) -> timedelta | None:
     times = [
         (last.finished_at - last.started_at).total_seconds()
         for run in runs
-        if run.status is Status.EXECUTED and run.attempts
+        if run.status is Status.EXECUTED
         for last in run.attempts[-1:]
         if last.finished_at is not None
     ]

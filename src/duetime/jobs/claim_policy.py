@@ -188,8 +188,8 @@ def _refusal(row: Action, job: Job, bounds: Bounds) -> Skip | None:
 
 def _pause_of(row: Action, job: Job, nominal: datetime, now: datetime) -> Pause | None:
     """Return the pause that applies: the job's, or its cadence's if no other cadence is due then."""
-    is_named = row.cadence is not None and not _is_due_otherwise(row, job, nominal)
-    names = (WHOLE_JOB, row.cadence or WHOLE_JOB) if is_named else (WHOLE_JOB,)
+    is_due = _is_due_otherwise(row, job, nominal)
+    names = (WHOLE_JOB,) if is_due else (WHOLE_JOB, row.cadence or WHOLE_JOB)
     pauses = (job.pauses[name] for name in names if name in job.pauses)
     covering = (pause for pause in pauses if nominal > pause.since and not pause.is_over(now))
     return next((pause.at(nominal) for pause in covering), None)

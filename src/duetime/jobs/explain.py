@@ -45,7 +45,7 @@ def with_deadline(
         or entry.account in _NO_TIME
         or (entry.account is OccurrenceStatus.SKIPPED and entry.reason in EXCUSES)
     )
-    if entry.until is not None or is_excused or not definition.has_deadline:
+    if entry.until is not None or is_excused:
         return entry
     deadline = deadline_at(definition, entry.at, entry.tz)
     if deadline is None:

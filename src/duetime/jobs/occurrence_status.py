@@ -158,9 +158,9 @@ class JobHistory:
         """
         found = [self._excuse_of(at, cadence) for cadence in cadences]
         excuses = [excuse for excuse in found if excuse is not None]
-        if not found or len(excuses) < len(found):
+        if len(excuses) < len(found):
             return None
-        return max(excuses, key=lambda excuse: excuse.account is OccurrenceStatus.MISSED)
+        return max(excuses, key=lambda excuse: excuse.account is OccurrenceStatus.MISSED, default=None)
 
     def _refusal(self, at: datetime, cadences: Sequence[str]) -> StatusReason | None:
         """Return why a planned row of these cadences will not run now; None if one cadence lets it run."""

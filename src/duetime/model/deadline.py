@@ -79,11 +79,8 @@ def _instants(place: Zone, local: int) -> list[int]:
 
 def deadline_of(job: Job, due: DueTime, cadences: CadenceSet | None = None) -> datetime | None:
     """Return the deadline of one of the job's nominal times; a wall time is in its first cadence's zone."""
-    definition = job.definition
-    if not definition.has_deadline:
-        return None
     named = (cadences or job.cadence_set).by_name
-    return deadline_at(definition, due.at, named[due.cadences[0]].tz)
+    return deadline_at(job.definition, due.at, named[due.cadences[0]].tz)
 
 
 def first_look(nominal_at: datetime, deadline: datetime) -> datetime:

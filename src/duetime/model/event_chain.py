@@ -47,4 +47,4 @@ def depth_of(event: Mapping[str, Any]) -> int:
     else:
         name = DEPTH_FIELD
     depth = found.get(name) if isinstance(found, Mapping) else None
-    return depth if type(depth) is int and depth > 0 else 0
+    return max(depth, 0) if type(depth) is int else 0

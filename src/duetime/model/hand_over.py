@@ -88,9 +88,9 @@ class HandedOver:
     """The question that people decide; None: the party that has the token ends it."""
 
     def __post_init__(self) -> None:
-        for name, span in (("timeout", self.timeout), ("heartbeat", self.heartbeat)):
-            if span is not None or name == "timeout":
-                _check_span(name, span)
+        _check_span("timeout", self.timeout)
+        if self.heartbeat is not None:
+            _check_span("heartbeat", self.heartbeat)
         if self.heartbeat is not None and self.heartbeat > self.timeout:
             raise InvalidArgument(
                 f"heartbeat is {self.heartbeat}, longer than the timeout of {self.timeout}; allowed is at"

@@ -157,7 +157,7 @@ class Progress:
             raise InvalidArgument(
                 f"progress is {truncate(repr(share), 60)}; allowed is a number from 0 to 1", field="progress"
             )
-        if not isinstance(note, str) or len(note) > NOTE_LIMIT or not (note.isprintable() or not note):
+        if not isinstance(note, str) or len(note) > NOTE_LIMIT or not note.isprintable():
             raise InvalidArgument(
                 f"note is {truncate(repr(note), 60)}; allowed are up to {NOTE_LIMIT} printable characters",
                 field="note",

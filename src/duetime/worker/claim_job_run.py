@@ -287,8 +287,9 @@ class ClaimJobRun:
     ) -> Conflict | None:
         if isinstance(decision, Skip):
             return self._skip(decision, context, terms)
-        until, waits_for = decision.until, decision.waits_for
-        moved = self._actions.defer(context.row, until, held_by=terms.held_by, waits_for=waits_for)
+        moved = self._actions.defer(
+            context.row, decision.until, held_by=terms.held_by, waits_for=decision.waits_for
+        )
         if isinstance(moved, Rejected):
             return CHANGED
         self._follow(decision.follows, context.row)
