@@ -144,6 +144,19 @@ class TestBesideAnotherRun:
         its_job = job(Overlap.QUEUE_ONE)
         assert decision_on(row(), its_job, holder=self.HOLDER, waiting=self.WAITING) == skip
 
+    @pytest.mark.parametrize(
+        ("waiting", "of", "expected"),
+        [
+            (WAITING, row(), Wait()),
+            (replace(WAITING, status=Status.EXECUTED), row(), LOCKED),
+            (WAITING, row(NOON - 2 * HOUR, attempt=1, due_at=NOON), LOCKED),
+        ],
+        ids=["a new run", "the waiting one has ended", "a retry"],
+    )
+    def test_queue_one_leaves_a_free_lock_to_the_waiting_run(self, waiting, of, expected):
+        assert decision_on(of, job(Overlap.QUEUE_ONE), waiting=waiting) == expected
+        assert decision_on(of, job(Overlap.CANCEL_RUNNING), waiting=waiting) == LOCKED
+
     @pytest.mark.parametrize("overlap", [Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING])
     def test_run_replaces_waiting_run_that_has_ended(self, overlap):
         gone = replace(self.WAITING, status=Status.CANCELLED)

@@ -40,3 +40,14 @@ def test_a_message_is_replaced_by_none_that_comes_too_late(by, is_replaced):
     put_offs = PutOffs()
     put_offs.sent(MESSAGE, SOON, instant.LATEST, NOON)
     assert put_offs.is_under_way(MESSAGE, instant.LATEST, NOON, by=by) is is_replaced
+
+
+def test_a_process_forgets_what_has_come_when_it_knows_many():
+    put_offs, late = PutOffs(), [replace(MESSAGE, generation=number) for number in range(2, 1_001)]
+    put_offs.sent(MESSAGE, SOON, NOON, NOON)
+    for message in late:
+        put_offs.sent(message, NOON, instant.LATEST, NOON)
+    assert len(put_offs._next) == 1_000  # only its memory shows that
+    put_offs.sent(replace(MESSAGE, generation=1_001), NOON, instant.LATEST, NOON)
+    assert put_offs.is_under_way(MESSAGE, NOON, NOON)
+    assert len(put_offs._next) == 1

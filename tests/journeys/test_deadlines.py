@@ -6,6 +6,8 @@ import pytest
 
 from duetime import App, Registration, RetryPolicy, Run, daily, every, manual
 from duetime.errors import BackendUnavailable, DeclarationError
+from duetime.ids import SYSTEM_TENANT
+from duetime.jobs.check_deadlines import usual_run_time
 from duetime.model.built_in import DEADLINE
 from duetime.model.metric import Metric
 from duetime.settings import Settings
@@ -356,6 +358,24 @@ class TestAPrediction:
         books.cloud.advance(days=1)
         assert books.reports() == [(AT_RISK, text(at(5, 3)))]
 
+    def test_counts_from_when_the_run_began(self):
+        books = Books(within=HOUR)
+        self.usual(books, 45 * MINUTE)
+        assert books.ran == [at(day, 3) for day in range(1, 5)]
+
+    def test_of_an_end_at_the_deadline_reports_nothing(self):
+        books = Books(within=HOUR)
+        self.usual(books, HOUR)
+
+    @pytest.mark.parametrize(("runs", "expected"), [(2, None), (3, HOUR)])
+    def test_needs_runs_that_ended(self, runs, expected):
+        books = Books(retry=RetryPolicy(2, backoff=HOUR, jitter=0))
+        books.usual = HOUR
+        books.fails |= {at(3, 3): 1, at(4, 3): 2}
+        books.cloud.advance(days=runs + (runs > 2), hours=4)
+        rows = books.cloud.memory.store.of_job(SYSTEM_TENANT, JOB, limit=9, cursor=None)
+        assert usual_run_time(rows) == expected
+
     def test_needs_three_runs(self):
         books = Books(deadline="06:00", retry=RetryPolicy(2, backoff=90 * MINUTE, jitter=0))
         books.usual = HOUR
@@ -419,6 +439,42 @@ class TestASilence:
         assert len(books.reports()) == 1
         books.cloud.advance(days=1)
         assert len(books.reports()) == 2
+
+    @pytest.mark.parametrize("is_removed", [True, False])
+    def test_ends_with_the_job_or_its_declaration(self, is_removed):
+        books = Books(every_success_within=26 * HOUR)
+        books.fails |= {at(day, 3): 1 for day in range(2, 30)}
+        books.cloud.advance(days=1)
+        books.cloud.deploy(App() if is_removed else books.app())
+        books.cloud.advance(days=3)
+        assert books.reports() == []
+        assert pending_checks(books) == []
+
+    def test_lasts_over_the_pause_of_one_cadence(self):
+        books = Books(
+            daily("03:00", tz="UTC"),
+            daily("04:00", tz="UTC"),
+            every_success_within=26 * HOUR,
+        )
+        books.fails |= {at(day, hour): 1 for day in range(2, 30) for hour in (3, 4)}
+        books.cloud.advance(days=1)
+        books.cloud.jobs.pause(JOB, cadence="Daily_03_00_UTC", reason="an audit")
+        books.cloud.advance(hours=10)
+        books.cloud.jobs.resume(JOB, cadence="Daily_03_00_UTC")
+        books.cloud.advance(days=2)
+        assert books.reports() == [(SILENT, text(at(1, 4, 1)))]
+
+    def test_of_which_all_cadences_are_paused_is_none(self):
+        books = Books(
+            daily("03:00", tz="UTC"),
+            daily("04:00", tz="UTC"),
+            every_success_within=26 * HOUR,
+        )
+        books.cloud.advance(days=1)
+        for cadence in ("Daily_03_00_UTC", "Daily_04_00_UTC"):
+            books.cloud.jobs.pause(JOB, cadence=cadence, reason="an audit")
+        books.cloud.advance(days=3)
+        assert books.reports() == []
 
     def test_counts_from_the_end_of_a_pause(self):
         books = Books(every_success_within=26 * HOUR)

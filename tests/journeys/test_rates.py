@@ -10,6 +10,7 @@ import pytest
 from duetime import App, Batch, Order, Payload, Rate, Retry, RetryPolicy, Run, Status
 from duetime.errors import DeclarationError, InvalidArgument, Unsupported
 from duetime.jobs.trusted_reading import KnownLimits
+from duetime.model.active_region import FENCES
 from duetime.model.metric import Metric
 from duetime.model.rate_limit import HIGHEST_RATE, LARGEST_BURST, RateLimit, bucket_of
 from duetime.ports.rate_limits import NoSetLimits, SetLimit
@@ -127,6 +128,35 @@ def test_a_rate_turn_with_an_instant_of_its_own_waits_for_a_start_and_reserves_n
     turn = RateTurns(mails.app.handler_set.by_name, store, limits).of("mail", row.id)
     assert turn(row, terms(row.due_at)) == StartsAt(row.due_at + 0.5 * SECOND)
     assert store.next_start(bucket, limit.pace, row.due_at) == reserved
+
+
+DEAD = {"status": Status.PROCESSING, "nonce": "theirs", "lease_until": NOON - HOUR}
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_counted"),
+    [
+        ({}, True),
+        ({"due_at": NOON}, True),
+        ({"due_at": NOON + SECOND}, False),
+        ({"expires_at": NOON}, False),
+        ({"status": Status.EXECUTED}, False),
+        ({"fence": 2 * FENCES}, False),
+        (DEAD, True),
+        (DEAD | {"fence": 2 * FENCES}, False),
+        (DEAD | {"nonce": "ours"}, False),
+        (DEAD | {"lease_until": NOON}, False),
+    ],
+    ids=str,
+)
+def test_a_rate_turn_counts_no_start_that_no_claim_can_follow(mails, changed, is_counted):
+    store, limit = mails.cloud.memory.store, mails.rate.limit
+    (row,) = store.get_rows([mails.schedule(at=-HOUR)[0].ref])
+    bucket = bucket_of("mail", limit.shards, row.id)
+    turn = RateTurns(mails.app.handler_set.by_name, store, KnownLimits(NoSetLimits(), mails.cloud.clock))
+    claims = replace(terms(NOON, nonce="ours"), epoch=1)
+    assert turn.of("mail", row.id)(replace(row, **changed), claims) is None
+    assert (store.next_start(bucket, limit.pace, NOON) > NOON) is is_counted
 
 
 def test_arrivals_keep_their_order(mails):

@@ -1,0 +1,247 @@
+"""Facts exactly at their bounds, one step beside them, and at what is none of the allowed kinds."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from duetime import ids, instant
+from duetime.errors import InvalidArgument, InvalidCursor, InvalidPayload
+from duetime.model.action import CONTINUES, Action, Attempt, Ending
+from duetime.model.content_filter import LONGEST_TEXT, MOST_FIELDS, checked_error, checked_fields
+from duetime.model.deadline import DeadlineState, state_at, wall_seconds
+from duetime.model.deployed_shards import DeployedShards
+from duetime.model.event_chain import DEPTH_FIELD, depth_of
+from duetime.model.event_pattern import matches
+from duetime.model.event_pattern_rules import LARGEST, problems_of
+from duetime.model.expiry import Expiry
+from duetime.model.hand_over import (
+    NOTE_LIMIT,
+    QUESTION_LIMIT,
+    Approval,
+    HandedOver,
+    Progress,
+    next_wait_until,
+)
+from duetime.model.job import Pause
+from duetime.model.manifest import PLAIN_LIMIT, packed
+from duetime.model.marks import DueMark
+from duetime.model.new_action import PAYLOAD_LIMIT, written_payload
+from duetime.model.preferences import ADDRESSES_LIMIT, Preferences
+from duetime.model.read_back import differences, with_sorted_sets
+from duetime.model.selection import RunSelection, Selection
+from duetime.model.usage import month_name, usage_of
+from duetime.model.work_pause import BreakerState, PausableWork, PauseScope, WorkPause
+from duetime.payload import Payload
+from duetime.ports.batches import MOST_MEMBERS, _problems
+from duetime.ports.job_store import check_names
+from duetime.ports.keyed_items import EXACT_INSTANT, value_at
+from tests.facts.test_batch_counts import OPEN
+
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+TICK, SECOND, MINUTE, HOUR = (timedelta(microseconds=n) for n in (1, 10**6, 6 * 10**7, 36 * 10**8))
+RUN = ids.occurrence_id("books-close", 1, NOON)
+ROW = Action(
+    tenant_id="acme",
+    id=ids.new_action_id(NOON),
+    type="errand",
+    due_at=NOON,
+    due_shard="0",
+    created_by="ada",
+    payload=None,
+)
+RETRY = Attempt(queued_at=NOON, started_at=NOON, instance="w", finished_at=NOON, ending=Ending.RETRY)
+RETRIED = replace(ROW, id=RUN, attempt=1, attempts=(RETRY,))
+WORK = PausableWork(tenant_id="acme", id=ROW.id, type="errand", due_at=NOON)
+PAUSE = WorkPause(
+    id="p-1", scope=PauseScope.TYPE, name="errand", reason="an audit", by="ann", since=NOON - HOUR
+)
+BREAKER = BreakerState(open_for=HOUR, probes_at=NOON, probe=ROW.id, probe_until=NOON + HOUR)
+
+
+class Text(Payload):
+    text: str
+
+
+def preferences(*addresses):
+    return Preferences(tenant_id="acme", addresses=addresses)
+
+
+def of_size(size):
+    return Text(text="x" * (size - len(Text(text="").to_json())))
+
+
+VALUES = [
+    (lambda: state_at(NOON, None, NOON), DeadlineState.OPEN),
+    (lambda: state_at(NOON, None, NOON + TICK), DeadlineState.MISSED),
+    (lambda: wall_seconds("23:59:59"), 86_399),
+    (lambda: DeployedShards(16, 32, NOON).most(NOON - TICK), 32),
+    (lambda: DeployedShards(16, 32, NOON).most(NOON), 16),
+    (lambda: depth_of({"detail": {DEPTH_FIELD: 1}}), 1),
+    (lambda: depth_of({"detail": {DEPTH_FIELD: -1}}), 0),
+    (lambda: matches({"a": [{"prefix": "x"}]}, {"a": 5}), False),
+    (lambda: matches({"a": [{"anything-but": {"prefix": "x"}}]}, {}), False),
+    (lambda: next_wait_until(ROW, NOON), NOON),
+    (lambda: Progress(1, "x" * NOTE_LIMIT).note, "x" * NOTE_LIMIT),
+    (lambda: Progress(1).note, ""),
+    (lambda: Approval("?" * QUESTION_LIMIT).question, "?" * QUESTION_LIMIT),
+    (lambda: packed("x" * PLAIN_LIMIT), "x" * PLAIN_LIMIT),
+    (lambda: packed("x" * PLAIN_LIMIT + "x")[:2], "z:"),
+    (lambda: written_payload(of_size(PAYLOAD_LIMIT))[1], PAYLOAD_LIMIT),
+    (lambda: checked_error("x" * LONGEST_TEXT), "x" * LONGEST_TEXT),
+    (lambda: len(checked_fields({f"f{n}": "x" * LONGEST_TEXT for n in range(MOST_FIELDS)})), MOST_FIELDS),
+    (lambda: len(preferences(*["a@b.example"] * ADDRESSES_LIMIT).addresses), ADDRESSES_LIMIT),
+    (lambda: [*differences(1, 1.5)], [""]),
+    (lambda: [*differences(NOON, NOON.replace(tzinfo=None))], [""]),
+    (lambda: with_sorted_sets(("b", "a", "c"), ["b", "a"]), ["b", "a"]),
+    (lambda: usage_of({month_name(NOON - timedelta(days=31)): 3}, NOON).pending, 3),
+    (lambda: PAUSE.covers(WORK), True),
+    (lambda: PAUSE.covers(replace(WORK, type="duetime-canary")), False),
+    (lambda: replace(PAUSE, name="duetime-canary").covers(replace(WORK, type="duetime-canary")), False),
+    (lambda: replace(PAUSE, ended_at=NOON).ended_early, True),
+    (lambda: replace(PAUSE, ended_at=NOON, until=NOON).ended_early, False),
+    (lambda: replace(PAUSE, scope=PauseScope.TENANT, name="acme", tenant_id="acme").subject, "tenant acme"),
+    (lambda: BREAKER.again_at(NOON), NOON + MINUTE),
+    (lambda: replace(BREAKER, probe_until=NOON + SECOND).again_at(NOON), NOON + SECOND),
+    (lambda: Expiry(HOUR).of(ROW), NOON + HOUR),
+    (lambda: Expiry(HOUR).of(replace(ROW, id=RUN)), None),
+    (lambda: replace(ROW, waits_for=RUN).waits_for_run, True),
+    (lambda: replace(ROW, waits_for=RUN, attempt=1).waits_for_run, False),
+    (lambda: replace(ROW, redriven_after=1).tried_since, NOON),
+    (lambda: replace(ROW, attempt=1).is_retrying, False),
+    (lambda: replace(ROW, attempt=1, attempts=(RETRY,)).is_retrying, True),
+    (lambda: replace(ROW, attempt=1, attempts=(replace(RETRY, message=CONTINUES),)).is_retrying, False),
+    (lambda: replace(ROW, attempt=1, attempts=(replace(RETRY, ending=None),)).is_retrying, False),
+    (lambda: replace(RETRY, ending=Ending.FAILED, message=CONTINUES).is_continued, False),
+    (lambda: Selection(due_until=NOON).has_due_range, True),
+    (lambda: Selection(due_after=NOON).has_due_range, True),
+    (lambda: Selection().has_due_range, False),
+    (lambda: RunSelection(statuses=frozenset(), retrying=True).admits(ROW), False),
+    (lambda: RunSelection(statuses=frozenset(), retrying=True).admits(RETRIED), True),
+    (lambda: RunSelection(statuses=frozenset()).admits(RETRIED), False),
+    (lambda: value_at({"waiting": [1]}, "waiting[0]"), 1),
+    (lambda: value_at({"waiting": [1]}, "waiting[1]"), None),
+    (lambda: EXACT_INSTANT.load(instant.text(NOON)), NOON),
+    (lambda: EXACT_INSTANT.load(instant.text(instant.EARLIEST)), instant.EARLIEST),
+    (lambda: EXACT_INSTANT.load(instant.text(instant.LATEST)), instant.LATEST),
+]
+
+
+@pytest.mark.parametrize("number", range(len(VALUES)))
+def test_a_fact_has_its_value_at_the_bound(number):
+    found, expected = VALUES[number]
+    assert found() == expected
+
+
+REJECTED = [
+    *((lambda text=text: wall_seconds(text), ValueError) for text in ("06:60", "06:00:60", "٠٦:٠٠")),
+    (lambda: matches({"a": 5}, {}), ValueError),
+    (lambda: matches({"a": [{"prefix": "x", "suffix": "y"}]}, {"a": "x"}), ValueError),
+    (lambda: matches({"a": [{"almost": "x"}]}, {"a": "x"}), ValueError),
+    (lambda: Progress(1, "two\nlines"), InvalidArgument),
+    (lambda: Progress(1, "x" * NOTE_LIMIT + "x"), InvalidArgument),
+    (lambda: Approval("?" * QUESTION_LIMIT + "?"), InvalidArgument),
+    (lambda: Approval("?", by_another="yes"), InvalidArgument),
+    (lambda: HandedOver(None), InvalidArgument),
+    (lambda: HandedOver(HOUR, heartbeat=SECOND), InvalidArgument),
+    (lambda: written_payload(of_size(PAYLOAD_LIMIT + 1)), InvalidPayload),
+    (lambda: checked_error("x" * LONGEST_TEXT + "x"), InvalidArgument),
+    (lambda: checked_fields(["a"]), InvalidArgument),
+    (lambda: checked_fields({}), InvalidArgument),
+    (lambda: checked_fields({"a": ["b"]}), InvalidArgument),
+    (lambda: checked_fields({"a": "x" * LONGEST_TEXT + "x"}), InvalidArgument),
+    (lambda: checked_fields(dict.fromkeys("abcdefgh"[: MOST_FIELDS + 1], 1)), InvalidArgument),
+    (lambda: preferences(*["a@b.example"] * (ADDRESSES_LIMIT + 1)), InvalidArgument),
+    (lambda: preferences("a" * 400 + "@b.example"), InvalidArgument),
+    (lambda: Selection(runs=True), InvalidArgument),
+    (lambda: Selection.parse({"runs": "yes"}, NOON), InvalidArgument),
+    (lambda: DueMark.parse(f"{instant.text(NOON)} {RUN}"), InvalidCursor),
+    (lambda: EXACT_INSTANT.load("2026-06-01T12:00:00Z"), InvalidArgument),
+    (lambda: EXACT_INSTANT.load("1969-12-31T23:59:59.000000Z"), InvalidArgument),
+]
+
+
+@pytest.mark.parametrize("number", range(len(REJECTED)))
+def test_what_is_beside_a_bound_is_rejected(number):
+    given, error = REJECTED[number]
+    with pytest.raises(error):
+        given()
+
+
+WILDCARDS = "a*" * 10
+TEN = [{"a": [number]} for number in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "problems"),
+    [
+        ({"a": ["x" * (LARGEST - len('{"a":[""]}'))]}, 0),
+        ({"a": ["x" * (LARGEST + 1 - len('{"a":[""]}'))]}, 1),
+        ({"a": [{"wildcard": WILDCARDS}]}, 0),
+        ({"a": [{"wildcard": f"{WILDCARDS}b*"}]}, 1),
+        ({"a": [1.23456789012345]}, 0),
+        ({"a": [1.234567890123456]}, 1),
+        ({"a": [{"numeric": [">", 1, "<", 2]}]}, 0),
+        ({"a": [{"numeric": [">", 1, "<", 2, "<", 3]}]}, 1),
+        ({"a": [{"numeric": [">", 1, ">", 2]}]}, 1),
+        ({"a": [{"anything-but": {"prefix": "a", "suffix": "b"}}]}, 1),
+        ({"a": [{"anything-but": {"prefix": []}}]}, 1),
+        ({"a": [{"prefix": {"suffix": "x"}}]}, 1),
+        ({"$or": [{"a": ["b"]}, "c"]}, 1),
+        ({"b": {"$or": TEN}, "c": {"$or": TEN}, "d": {"$or": TEN}}, 0),
+        ({"b": {"$or": TEN}, "c": {"$or": TEN}, "d": {"$or": [*TEN, {"a": ["x"]}]}}, 1),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_pattern_has_as_many_problems(pattern, problems):
+    assert len(problems_of(pattern)) == problems
+
+
+@pytest.mark.parametrize(
+    ("changed", "problems"),
+    [
+        ({}, 0),
+        ({"first_id": RUN}, 1),
+        ({"followers": (RUN,)}, 1),
+        ({"followers": (ROW.id,) * 1_000}, 0),
+        ({"followers": (ROW.id,) * 1_001}, 1),
+        ({"size": MOST_MEMBERS}, 0),
+        ({"size": MOST_MEMBERS + 1}, 1),
+        ({"prefix": 10}, 0),
+        ({"prefix": 11}, 1),
+        ({"prefix": -1}, 1),
+        ({"short_list": (9,) * 100}, 0),
+        ({"short_list": (9,) * 101}, 1),
+        ({"short_list": (10,)}, 1),
+    ],
+    ids=str,
+)
+def test_an_item_of_a_batch_has_as_many_problems(changed, problems):
+    batch = replace(OPEN, **{"first_id": ROW.id, "on_complete": None} | changed)
+    assert len([*_problems(batch)]) == problems
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_valid"),
+    [({}, True), ({"pk": "acme#no name"}, False), ({"name": "books"}, False), ({"tenant": "globex"}, False)],
+    ids=str,
+)
+def test_the_state_of_a_job_names_the_job_of_its_key(changed, is_valid):
+    state = {"pk": "acme#books-close", "tenant": "acme", "name": "books-close", "maintenance_shard": "0"}
+    if is_valid:
+        check_names(state | changed)
+        return
+    with pytest.raises(ValueError, match=r"names the job|is '"):
+        check_names(state | changed)
+
+
+def test_a_pause_beside_others_is_the_part_that_began_first_and_is_not_over():
+    first = Pause(since=NOON, by="ann", until=NOON + HOUR)
+    both = first.beside(Pause(since=NOON + MINUTE, by="bea", until=NOON + 2 * HOUR))
+    assert [both.at(NOON + span).by for span in (TICK, MINUTE, HOUR, HOUR + TICK)] == [
+        "ann",
+        "ann",
+        "ann",
+        "bea",
+    ]
+    assert both.at(NOON) == both
