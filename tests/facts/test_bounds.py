@@ -8,6 +8,7 @@ import pytest
 from duetime import ids, instant
 from duetime.errors import InvalidArgument, InvalidCursor, InvalidPayload
 from duetime.model.action import CONTINUES, Action, Attempt, Ending
+from duetime.model.backfill import MOST_AT_ONCE, MOST_TIMES, Backfill, BackfillRef
 from duetime.model.content_filter import LONGEST_TEXT, MOST_FIELDS, checked_error, checked_fields
 from duetime.model.deadline import DeadlineState, state_at, wall_seconds
 from duetime.model.deployed_shards import DeployedShards
@@ -23,7 +24,7 @@ from duetime.model.hand_over import (
     Progress,
     next_wait_until,
 )
-from duetime.model.job import Pause
+from duetime.model.job import JobRef, Pause
 from duetime.model.manifest import PLAIN_LIMIT, packed
 from duetime.model.marks import DueMark
 from duetime.model.new_action import PAYLOAD_LIMIT, written_payload
@@ -33,9 +34,10 @@ from duetime.model.selection import RunSelection, Selection
 from duetime.model.usage import month_name, usage_of
 from duetime.model.work_pause import BreakerState, PausableWork, PauseScope, WorkPause
 from duetime.payload import Payload
+from duetime.ports.backfills import backfill_put, to_backfill
 from duetime.ports.batches import MOST_MEMBERS, _problems
 from duetime.ports.job_store import check_names
-from duetime.ports.keyed_items import EXACT_INSTANT, value_at
+from duetime.ports.keyed_items import COUNT_LIMIT, EXACT_INSTANT, IS_NEW, value_at
 from tests.facts.test_batch_counts import OPEN
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -219,6 +221,52 @@ def test_a_pattern_has_as_many_problems(pattern, problems):
 def test_an_item_of_a_batch_has_as_many_problems(changed, problems):
     batch = replace(OPEN, **{"first_id": ROW.id, "on_complete": None} | changed)
     assert len([*_problems(batch)]) == problems
+
+
+JOB = JobRef("acme", "books-close")
+BACKFILL = Backfill(
+    ref=BackfillRef(JOB, ids.new_backfill_id()),
+    version=1,
+    start=NOON,
+    until=NOON + HOUR,
+    total=3,
+    begun_by="ada",
+    begun_at=NOON,
+    rest_from=NOON,
+    rest_until=NOON + HOUR,
+)
+TIMES = tuple(NOON + number * SECOND for number in range(MOST_AT_ONCE + 1))
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_valid"),
+    [
+        ({}, True),
+        ({"ref": BackfillRef(JOB, "mine")}, False),
+        ({"at_once": 0}, False),
+        ({"at_once": MOST_AT_ONCE}, True),
+        ({"at_once": MOST_AT_ONCE + 1}, False),
+        ({"open": TIMES[:-1]}, True),
+        ({"open": TIMES}, False),
+        ({"total": 0}, True),
+        ({"total": -1}, False),
+        ({"total": MOST_TIMES}, True),
+        ({"total": MOST_TIMES + 1}, False),
+        ({"failed": COUNT_LIMIT}, True),
+        ({"failed": COUNT_LIMIT + 1}, False),
+        ({"failed": -1}, False),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_the_item_of_a_backfill_has_numbers_within_their_bounds(changed, is_valid):
+    backfill = replace(BACKFILL, **changed)
+    write = backfill_put(backfill, guard=IS_NEW)
+    item = {"pk": write.key.partition, "sk": write.key.sort, **write.put}
+    if is_valid:
+        assert to_backfill(item) == backfill
+        return
+    with pytest.raises(ValueError, match=r"sk names|at_once is|total is"):
+        to_backfill(item)
 
 
 @pytest.mark.parametrize(

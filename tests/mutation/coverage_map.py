@@ -34,11 +34,6 @@ class TestRecord:
     unmarked: frozenset[str] = frozenset()
     differences: frozenset[str] = frozenset()
 
-    @property
-    def breadth(self) -> float:
-        """A measure of how much it does: a test of little more than one condition says most about that."""
-        return (len(self.functions) + len(self.conditions)) * (0.05 + self.seconds)
-
 
 def digest(*files: Path) -> str:
     """Return a hash of the contents of files."""

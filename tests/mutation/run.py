@@ -5,6 +5,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -177,6 +178,7 @@ class Reach:
     ) -> None:
         self._budget, self._is_in_lane = budget, is_in_lane
         self._by_function, self._by_condition = defaultdict(list), defaultdict(list)
+        self._of_file = Counter(file_of(record.name) for record in records)
         for record in records:
             for name in record.functions:
                 self._by_function[name].append(record)
@@ -196,20 +198,24 @@ class Reach:
         """Return the tests to run, up to the budget: the likely ones, then the cheap and narrow ones.
 
         Those of `make test` come before those of other lanes. Likely are those that killed it before, or
-        another mutant of the function, then those that share words with it and are cheap. Of the others, the
-        narrowest one of each file comes first, then the next ones.
+        another mutant of the function; then those that are cheap, share words with it, and are in a file of
+        which many tests reach it. Of each file one comes first, then another.
         """
         ranks = {name: rank for rank, name in reversed(list(enumerate(likely)))}
-        words, of_file = words_of(mutant.id), Counter[str]()
+        reaching, words = self.of(mutant), words_of(mutant.id)
+        here, before = Counter(file_of(record.name) for record in reaching), Counter[str]()
+
+        def worth(record: TestRecord) -> float:
+            file = file_of(record.name)
+            shared = len(words & words_of(record.name.partition("[")[0]))
+            return here[file] / self._of_file[file] * (1 + shared) / (0.05 + record.seconds)
+
         order = []
-        for record in sorted(self.of(mutant), key=lambda record: (record.breadth, record.name)):
-            file, _, test = record.name.partition("[")[0].partition("::")
-            shared = len(words & words_of(file)) + len(words & words_of(test))
-            of_file[file] += 1
-            rank = ranks.get(record.name, len(ranks) + 1)
-            worth = shared / (0.05 + record.seconds)
+        for record in sorted(reaching, key=lambda record: (-worth(record), record.name)):
+            file, rank = file_of(record.name), ranks.get(record.name, len(ranks) + 1)
             is_later = not self._is_in_lane(record.name)
-            order.append((is_later, rank, -worth, of_file[file], record.seconds, record.name))
+            order.append((is_later, rank, before[file], -worth(record), record.seconds, record.name))
+            before[file] += 1
         spent, chosen = 0.0, []
         for *_, seconds, name in sorted(order):
             if chosen and spent + seconds > self._budget:
@@ -219,6 +225,11 @@ class Reach:
         return chosen
 
 
+def file_of(test: str) -> str:
+    return test.partition("::")[0]
+
+
+@cache
 def words_of(name: str) -> frozenset[str]:
     """Return the beginnings of the words of a name: those of pause, pauses and paused are one."""
     found = re.findall("[A-Z]?[a-z]+", name)
