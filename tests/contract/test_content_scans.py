@@ -9,6 +9,7 @@ import pytest
 from duetime.actions import search as searching
 from duetime.actions.search import MOST_READS, Search
 from duetime.model.action import Status
+from duetime.model.content_filter import PayloadField
 from duetime.model.selection import Selection
 from duetime_contract.specimens import ACME, GLOBEX, NOON, SECOND, claim, end, fresh
 
@@ -82,6 +83,38 @@ def test_a_scan_returns_how_far_it_came_and_goes_on_from_there(search, put, monk
     assert page.scanned.until == NOON + timedelta(seconds=10)
     rest = search(payload={"customer": 42}, cursor=page.cursor)
     assert (ids_of(rest), rest.scanned.rows, rest.cursor) == (ids[2::-1], 10, None)
+
+
+@pytest.mark.parametrize(
+    ("filters", "seconds"),
+    [
+        ({}, 0),
+        ({"correlation_id": "c-1"}, 0),
+        ({"correlation_id": "c-1", "due_until": NOON + 9 * SECOND}, 0),
+        ({"due_until": NOON + 9 * SECOND}, 5),
+        ({"due_after": NOON}, 5),
+        ({"status": "failed"}, 7),
+        ({"job": "close-books"}, 3),
+        ({"ids": True, "status": "failed"}, 0),
+        ({"correlation_id": "c-1", "status": "failed"}, 0),
+    ],
+    ids=str,
+)
+def test_a_scan_came_to_a_place_in_the_order_of_its_list(ordered_store, filters, seconds):
+    store, due_at = ordered_store, NOON + 5 * SECOND
+    row = replace(
+        fresh(store, created_at=NOON, correlation_id="c-1", due_at=due_at),
+        first_due_at=NOON + 3 * SECOND,
+    )
+    store.put(row)
+    store.settle(claim(store, row.ref, due_at), end(Status.FAILED, NOON + 7 * SECOND))
+    given = filters | ({"ids": [row.id]} if "ids" in filters else {})
+    find = Search(
+        store, lambda _job, **_page: store.of_tenant(ACME, limit=9, cursor=None), ACME, due_order=True
+    )
+    selection = replace(Selection.parse(given, NOON), payload=(PayloadField("customer", "42"),))
+    page = find(selection, limit=9, cursor=None)
+    assert (page.scanned.rows, page.scanned.until) == (1, NOON + seconds * SECOND)
 
 
 @pytest.mark.parametrize("limit", [1, 3, 7])

@@ -7,6 +7,7 @@ import pytest
 from duetime import App, Batch, Fatal, Payload, Retry, RetryPolicy, Run, Status
 from duetime.errors import BackendUnavailable
 from duetime.memory.store import MemoryStore
+from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
 
 NOON = datetime(2027, 6, 1, 12, tzinfo=UTC)
@@ -138,3 +139,18 @@ def test_a_traceback_expires_with_its_row():
     assert len(tracebacks(cloud, action)) == 1
     cloud._cloud.store.remove_expired(action.kept_until)
     assert list(tracebacks(cloud, action)) == []
+
+
+def test_a_traceback_before_a_retry_is_kept_as_if_the_retry_ended_the_row(monkeypatch):
+    kept, put = [], MemoryStore.put_traceback
+
+    def noted(store, ref, traceback, kept_until):
+        kept.append(kept_until)
+        put(store, ref, traceback, kept_until)
+
+    monkeypatch.setattr(MemoryStore, "put_traceback", noted)
+    cloud = cloud_of(declined_handler)
+    retrying = run(cloud, seconds=61)
+    assert (retrying.status, kept) == (Status.PENDING, [retrying.due_at + Settings().retention])
+    cloud.advance(minutes=5)
+    assert kept[1:] == [cloud.scheduler.get(retrying.id).kept_until]

@@ -213,7 +213,7 @@ class ClaimJobRun:
     def _predecessor(self, row: Action, job: Job, terms: ClaimTerms) -> Skip | Postpone | None:
         """Return why a nominal time must wait for that of another job, or is skipped."""
         is_planned = is_first(row) and row.trigger in {Trigger.CADENCE, Trigger.CATCH_UP}
-        if job.definition.after is None or not is_planned or row.due_at > terms.now:
+        if job.definition.after is None or not is_planned:
             return None
         from duetime.jobs.predecessor_run import PredecessorRun  # noqa: PLC0415 - few jobs wait
 
