@@ -20,6 +20,7 @@ MESSAGE = DueMessage(ref=ActionRef("acme", "an-action"), type="errand", due_at=N
     [
         (NOON + HOUR, NOON, True),
         (NOON + HOUR, SOON, False),  # it is the one that was sent
+        (NOON + HOUR, SOON - timedelta(seconds=1), False),
         (NOON + 2 * HOUR, NOON, False),  # of two chains, the one that ends later goes on
     ],
 )
