@@ -17,7 +17,8 @@ from duetime.ports.rate_limits import NoSetLimits, SetLimit
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, WorkerDied
 from duetime.testing.invariants import first_excess
-from duetime.worker.rate_turn import RateTurns, StartsAt
+from duetime.worker.claim_results import Waiting
+from duetime.worker.rate_turn import Deferred, RateTurns, StartsAt
 from duetime_contract.specimens import terms
 from tests.journeys.conftest import NOON
 from tests.journeys.recorded_job import PATIENT
@@ -157,6 +158,36 @@ def test_a_rate_turn_counts_no_start_that_no_claim_can_follow(mails, changed, is
     claims = replace(terms(NOON, nonce="ours"), epoch=1)
     assert turn.of("mail", row.id)(replace(row, **changed), claims) is None
     assert (store.next_start(bucket, limit.pace, NOON) > NOON) is is_counted
+
+
+@pytest.mark.parametrize(
+    ("before", "changed", "expected", "is_reserved"),
+    [
+        (5.5, {}, StartsAt(NOON + 0.5 * SECOND), True),
+        (5, {}, StartsAt(NOON + SECOND), True),
+        (4.5, {}, Deferred(), True),
+        (4.5, {"expires_at": NOON + 1.6 * SECOND}, Deferred(), True),
+        (4.5, {"expires_at": NOON + 1.5 * SECOND}, Deferred(), False),
+        (5.5, DEAD, StartsAt(NOON + 0.5 * SECOND), False),
+        (5, DEAD, StartsAt(NOON + SECOND), False),
+        (4.5, DEAD, Waiting(2), True),
+    ],
+    ids=str,
+)
+def test_a_rate_turn_waits_for_a_second_and_a_row_for_longer(mails, before, changed, expected, is_reserved):
+    store, limit = mails.cloud.memory.store, mails.rate.limit
+    (row,) = store.get_rows([mails.schedule(at=-HOUR)[0].ref])
+    bucket, free_at = bucket_of("mail", limit.shards, row.id), NOON + (6 - before) * SECOND
+    store.start_within_rate(bucket, limit.pace, NOON - before * SECOND, is_reserved=False)
+    turn = RateTurns(mails.app.handler_set.by_name, store, KnownLimits(NoSetLimits(), mails.cloud.clock))
+    turn = turn.of("mail", row.id)
+    assert turn(replace(row, **changed), terms(NOON)) == expected
+    assert (store.next_start(bucket, limit.pace, NOON) > free_at) is is_reserved
+    (after,) = store.get_rows([row.ref])
+    assert after.due_at == (free_at if expected == Deferred() else row.due_at)
+    if isinstance(expected, StartsAt):
+        assert turn(replace(row, **changed), terms(expected.at)) is None
+        assert turn(replace(row, **changed), terms(expected.at)) is None
 
 
 def test_arrivals_keep_their_order(mails):
