@@ -142,15 +142,15 @@ def test_a_traceback_expires_with_its_row():
 
 
 def test_a_traceback_before_a_retry_is_kept_as_if_the_retry_ended_the_row(monkeypatch):
-    kept, put = [], MemoryStore.put_traceback
+    expiries, put = [], MemoryStore.put_traceback
 
     def noted(store, ref, traceback, kept_until):
-        kept.append(kept_until)
+        expiries.append(kept_until)
         put(store, ref, traceback, kept_until)
 
     monkeypatch.setattr(MemoryStore, "put_traceback", noted)
     cloud = cloud_of(declined_handler)
     retrying = run(cloud, seconds=61)
-    assert (retrying.status, kept) == (Status.PENDING, [retrying.due_at + Settings().retention])
+    assert (retrying.status, expiries) == (Status.PENDING, [retrying.due_at + Settings().retention])
     cloud.advance(minutes=5)
-    assert kept[1:] == [cloud.scheduler.get(retrying.id).kept_until]
+    assert expiries[1:] == [cloud.scheduler.get(retrying.id).kept_until]
