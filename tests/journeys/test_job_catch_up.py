@@ -58,6 +58,14 @@ class TestAnOutage:
         assert sorted(recorded.begun) == at(10, 20, 30, 60, 70, 80, 90, 100, 110)
         assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 9, "missed": 2}
 
+    def test_shorter_than_the_configured_number_of_runs_is_made_up_for(self):
+        recorded = RecordedJob(every(minutes=10), catch_up=9)
+        recorded.cloud.advance(minutes=35)
+        recorded.outage(HOUR)
+        recorded.cloud.advance(minutes=15)
+        assert sorted(recorded.begun) == at(10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110)
+        assert accounts(recorded.cloud, recorded.name, MIDNIGHT) == {"executed": 11}
+
     def test_is_made_up_for_by_runs_that_wait_for_the_lock(self):
         recorded = RecordedJob(every(minutes=10), catch_up=3)
         recorded.cloud.advance(minutes=35)

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Payload, RetryPolicy, Run, daily, every
-from duetime.errors import DeclarationError, NotFound, StateConflict
+from duetime.errors import DeclarationError, InvalidPayload, NotFound, StateConflict
 from duetime.model.action import Status
+from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
 from duetime.scheduler import Scheduler
 from duetime.testing import SimulatedCloud
 from tests.journeys.recorded_job import DAY, HOUR, MIDNIGHT, MINUTE, RecordedJob, accounts, at
@@ -19,6 +20,26 @@ def recorded():
 
 class Size(Payload):
     width: int = 1
+
+
+class Letter(Payload):
+    text: str = ""
+
+
+def letter(size):
+    """A letter of so many bytes as JSON."""
+    return Letter(text="x" * (size - len(Letter().to_json())))
+
+
+def triggered_by(payload):
+    """A cloud whose one job takes a payload of this type."""
+    app = App()
+
+    @app.job(daily("09:00"), name="press-print", payload=payload())
+    def press(given: payload, run: Run) -> None:
+        pass
+
+    return SimulatedCloud(app, start=MIDNIGHT)
 
 
 class TestATrigger:
@@ -80,6 +101,17 @@ class TestATrigger:
         cloud.jobs.trigger("press-print", payload=Size(width=9))
         cloud.advance(hours=9)
         assert given == [("manual", 7), ("manual", 9), ("cadence", 7)]
+
+    @pytest.mark.parametrize(
+        ("size", "is_offloaded"), [(IN_ROW_LIMIT, False), (IN_ROW_LIMIT + 1, True), (PAYLOAD_LIMIT, True)]
+    )
+    def test_has_a_payload_of_any_size_that_fits(self, size, is_offloaded):
+        cloud = triggered_by(Letter)
+        assert cloud.jobs.trigger("press-print", payload=letter(size)).payload_offloaded is is_offloaded
+
+    def test_with_a_payload_that_does_not_fit_is_rejected(self):
+        with pytest.raises(InvalidPayload, match="400,001 bytes"):
+            triggered_by(Letter).jobs.trigger("press-print", payload=letter(PAYLOAD_LIMIT + 1))
 
     def test_keeps_its_payload_through_retries_a_redrive_and_a_change_of_the_job(self):
         app, given = App(), []
