@@ -5,6 +5,7 @@ import pytest
 from duetime import App, Fatal, Payload, Run, on_event
 from duetime.errors import InvalidArgument, InvalidPayload, NotFound
 from duetime.model.action import Status
+from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
 from duetime.testing import SimulatedCloud
 from tests.journeys.recorded_job import MIDNIGHT, MINUTE, SECOND, RecordedJob
 
@@ -228,7 +229,10 @@ def test_an_event_too_large_for_a_row_or_without_a_time_is_rejected():
     assert library.rows == []
 
 
-def test_a_large_event_reaches_its_job():
+@pytest.mark.parametrize(
+    ("size", "is_offloaded"), [(IN_ROW_LIMIT, False), (IN_ROW_LIMIT + 1, True), (PAYLOAD_LIMIT, True)]
+)
+def test_a_large_event_reaches_its_job(size, is_offloaded):
     class Text(Payload):
         text: str
 
@@ -236,8 +240,9 @@ def test_a_large_event_reaches_its_job():
 
     @app.job(on_event("kb", "Uploaded"), name="kb-index")
     def index(text: Text) -> None:
-        sizes.append(len(text.text))
+        sizes.append(len(text.to_json()))
 
     cloud = SimulatedCloud(app, start=MIDNIGHT)
-    cloud.send_event("kb", "Uploaded", {"text": "x" * 50_000})
-    assert sizes == [50_000]
+    cloud.send_event("kb", "Uploaded", {"text": "x" * (size - len(Text(text="").to_json()))})
+    assert sizes == [size]
+    assert [row.payload_offloaded for row in cloud.actions() if row.job == "kb-index"] == [is_offloaded]

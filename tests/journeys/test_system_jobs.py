@@ -3,7 +3,7 @@
 import pytest
 
 from duetime import App, every
-from duetime.errors import BackendUnavailable
+from duetime.errors import BackendUnavailable, StateConflict
 from duetime.model.action import Status
 from duetime.testing import SimulatedCloud
 from tests.journeys.recorded_job import HOUR, MIDNIGHT, MINUTE, RecordedJob
@@ -54,6 +54,13 @@ def test_they_are_triggered_like_any_job(recorded, name):
     settled = recorded.cloud.scheduler.get(run.id)
     assert (settled.status, settled.trigger) == (Status.EXECUTED, "manual")
     assert recorded.cloud.jobs.get(name).tally.triggered_by == "simulation"
+
+
+@pytest.mark.parametrize("change", ["pause", "skip_next"])
+def test_they_are_neither_paused_nor_skipped(recorded, change):
+    with pytest.raises(StateConflict, match="the clock runs it"):
+        getattr(recorded.cloud.jobs, change)("duetime-sweep")
+    assert not recorded.cloud.jobs.get("duetime-sweep").pauses
 
 
 def test_a_triggered_sweep_sends_overdue_rows(recorded):
