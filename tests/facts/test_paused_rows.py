@@ -9,7 +9,7 @@ from duetime.jobs.trusted_reading import KnownPauses
 from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
-from duetime.model.work_pause import PauseScope, WorkPause
+from duetime.model.work_pause import PauseScope, WorkPause, work_of
 from duetime.ports.work_pauses import WorkPauses
 from duetime.testing.turned_clock import TurnedClock
 from duetime.worker.paused_work import PausedWork
@@ -72,3 +72,19 @@ def test_a_pause_that_skips_does_so_with_a_row_that_became_due_and_has_not_begun
     work, pause = paused(skips=True, until=NOON + HOUR)
     skip = work.skip_of(replace(ROW, **changed), terms(NOON))
     assert (skip is not None and skip.pause == pause) is is_skipped
+
+
+@pytest.mark.parametrize(
+    ("scope", "rate_key", "may_cover"),
+    [
+        (PauseScope.RATE_KEY, None, True),
+        (PauseScope.RATE_KEY, "shared", True),
+        (PauseScope.RATE_KEY, "other", False),
+        (PauseScope.TYPE, None, False),
+    ],
+)
+def test_a_pause_of_a_rate_key_may_cover_work_whose_key_is_not_known(scope, rate_key, may_cover):
+    pauses = WorkPauses(MemoryItems())
+    pauses.begin(WorkPause(id="p-1", scope=scope, name="shared", reason="", by="ann", since=NOON))
+    known = KnownPauses(pauses, TurnedClock(NOON))
+    assert known.may_cover(work_of(replace(ROW, rate_key=rate_key), None)) is may_cover
