@@ -8,7 +8,9 @@ import pytest
 from duetime import ids, instant
 from duetime.errors import InvalidArgument, InvalidCursor, InvalidPayload
 from duetime.model.action import CONTINUES, Action, Attempt, Ending
-from duetime.model.backfill import MOST_AT_ONCE, MOST_TIMES, Backfill, BackfillRef
+from duetime.model.action_events import of_action
+from duetime.model.backfill import MOST_AT_ONCE, MOST_TIMES, Backfill, BackfillRef, BackfillState
+from duetime.model.change import Change
 from duetime.model.content_filter import LONGEST_TEXT, MOST_FIELDS, checked_error, checked_fields
 from duetime.model.deadline import DeadlineState, state_at, wall_seconds
 from duetime.model.deployed_shards import DeployedShards
@@ -24,7 +26,9 @@ from duetime.model.hand_over import (
     Progress,
     next_wait_until,
 )
-from duetime.model.job import JobRef, Pause
+from duetime.model.job import JobRef, JobSpan, Pause, SpanKind
+from duetime.model.job_events import BackfillChange, SpanKept, of_backfill, of_span
+from duetime.model.lifecycle import is_in_events, of_work_pause
 from duetime.model.manifest import PLAIN_LIMIT, packed
 from duetime.model.marks import DueMark
 from duetime.model.new_action import PAYLOAD_LIMIT, written_payload
@@ -32,7 +36,7 @@ from duetime.model.preferences import ADDRESSES_LIMIT, Preferences
 from duetime.model.read_back import differences, with_sorted_sets
 from duetime.model.selection import RunSelection, Selection
 from duetime.model.usage import month_name, usage_of
-from duetime.model.work_pause import BreakerState, PausableWork, PauseScope, WorkPause
+from duetime.model.work_pause import BreakerState, PausableWork, PauseScope, WorkPause, WorkPauseChange
 from duetime.payload import Payload
 from duetime.ports.backfills import backfill_put, to_backfill
 from duetime.ports.batches import MOST_MEMBERS, _problems
@@ -236,6 +240,54 @@ BACKFILL = Backfill(
     rest_until=NOON + HOUR,
 )
 TIMES = tuple(NOON + number * SECOND for number in range(MOST_AT_ONCE + 1))
+
+
+SPAN = JobSpan(kind=SpanKind.MISSED, start=NOON, end=NOON + HOUR)
+OVER = replace(PAUSE, ended_at=NOON, ended_by="bea")
+CANCELLED = {"state": BackfillState.CANCELLED, "changed_at": NOON, "changed_by": "ada"}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (WorkPauseChange(None, PAUSE), ["paused"]),
+        (WorkPauseChange(PAUSE, OVER), ["resumed"]),
+        (WorkPauseChange(PAUSE, replace(PAUSE, skips=True)), []),
+        (WorkPauseChange(OVER, replace(OVER, reason="no more")), []),
+        (BackfillChange(None, BACKFILL), ["backfill_started"]),
+        (BackfillChange(BACKFILL, replace(BACKFILL, ended_at=NOON)), ["backfill_ended"]),
+        (
+            BackfillChange(replace(BACKFILL, ended_at=NOON), replace(BACKFILL, ended_at=NOON, failed=1)),
+            [],
+        ),
+        (BackfillChange(BACKFILL, replace(BACKFILL, **CANCELLED)), ["backfill_cancelled"]),
+        (SpanKept(JOB, SPAN), ["missed"]),
+        (SpanKept(JOB, replace(SPAN, kind=SpanKind.PAUSED)), []),
+    ],
+)
+def test_a_change_has_its_events(change, expected):
+    events = {WorkPauseChange: of_work_pause, BackfillChange: of_backfill, SpanKept: of_span}[type(change)]
+    assert [event.word.value for event in events(change)] == expected
+
+
+def test_a_row_has_an_event_when_it_is_written_and_none_when_it_is_removed():
+    assert [event.word.value for event in of_action(Change(None, ROW), NOON)] == ["scheduled"]
+    assert not list(of_action(Change(ROW, None), NOON))
+
+
+def test_what_a_span_leaves_open_is_none_in_its_event():
+    (plain,) = of_span(SpanKept(JOB, SPAN))
+    (full,) = of_span(SpanKept(JOB, replace(SPAN, by="ann", cadence="early", reason="an outage")))
+    assert [(event.by, event.about["cadence"], event.about["reason"]) for event in (plain, full)] == [
+        (None, None, None),
+        ("ann", "early", "an outage"),
+    ]
+
+
+@pytest.mark.parametrize(("events", "is_in"), [("off", False), ("all", True), ("rare", False)])
+def test_a_deployment_publishes_the_events_that_it_chose(events, is_in):
+    (scheduled,) = of_action(Change(None, ROW), NOON)
+    assert is_in_events(scheduled, events, is_pass=False) is is_in
 
 
 @pytest.mark.parametrize(
