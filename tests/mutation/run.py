@@ -142,13 +142,18 @@ def recorded(session: Session) -> list[TestRecord]:
 def run_mutants(
     session: Session, chosen: Sequence[Mutant], records: Sequence[TestRecord], budget: float
 ) -> Iterable[Result]:
-    """Yield the result of each mutant: a stored one if it holds, or a new one."""
+    """Yield the result of each mutant: a stored one if it holds, or a new one.
+
+    Without a test that reaches it, it survives.
+    """
     stored, known_killers, reaching = Results(budget), read_killers(), Reach(records, budget, session.has)
     left = []
     for mutant in chosen:
         known = stored.valid(mutant, (test.name for test in reaching.of(mutant)))
         if known:
             yield known
+        elif not reaching.of(mutant):
+            yield Result(mutant, None)
         else:
             left.append(mutant)
     report.say(f"{len(chosen)} mutants, {len(left)} to run")
