@@ -104,16 +104,24 @@ class RecountReport:
 
     def plus(self, findings: Iterable[Finding], times: Mapping[str, int]) -> Self:
         """Return the report with one more job."""
-        return replace(self._with(findings), jobs=self.jobs + 1, times=_sum(self.times, times))
+        found = tuple(findings)
+        return replace(
+            self,
+            jobs=self.jobs + 1,
+            times=_sum(self.times, times),
+            found=self.found + len(found),
+            findings=(*self.findings, *found)[:MOST_FINDINGS],
+        )
 
     def with_one_shots(self, findings: Iterable[Finding], counts: Mapping[str, int]) -> Self:
         """Return the report with the sample of one-shots."""
-        return replace(self._with(findings), one_shots=_sum(self.one_shots, counts))
-
-    def _with(self, findings: Iterable[Finding]) -> Self:
         found = tuple(findings)
-        first = (*self.findings, *found)[:MOST_FINDINGS]
-        return replace(self, found=self.found + len(found), findings=first)
+        return replace(
+            self,
+            one_shots=_sum(self.one_shots, counts),
+            found=self.found + len(found),
+            findings=(*self.findings, *found)[:MOST_FINDINGS],
+        )
 
     def in_words(self) -> str:
         """Return the result in a line: ``12 jobs, 340 nominal times, 0 findings``."""
