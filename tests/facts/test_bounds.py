@@ -220,7 +220,6 @@ def test_a_pattern_has_as_many_problems(pattern, problems):
         ({"short_list": (9,) * 101}, 1),
         ({"short_list": (10,)}, 1),
     ],
-    ids=str,
 )
 def test_an_item_of_a_batch_has_as_many_problems(changed, problems):
     batch = replace(OPEN, **{"first_id": ROW.id, "on_complete": None} | changed)

@@ -38,7 +38,6 @@ SKIPPED = {"account": OccurrenceStatus.SKIPPED}
         (SKIPPED | {"reason": SkipReason.PAUSED}, False),
         ({"until": NOON + HOUR, "count": 2}, False),
     ],
-    ids=str,
 )
 def test_a_planned_time_that_no_person_excused_has_a_deadline(changed, has_one):
     entry = replace(ENTRY, **changed)
