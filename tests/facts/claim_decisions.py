@@ -53,7 +53,8 @@ def row(at=NOON, *, version=3, kind="occurrence", **more):
         "payload": None,
     }
     cadence = {"occurrence": HOURLY, "manual": None, "event": EVENT}[kind]
-    facts["planned"] = RunPlan(instant.EARLIEST, cadence, more.pop("catches_up", False))
+    plan = {name: more.pop(name) for name in ("cadence", "catches_up", "job_tenant") if name in more}
+    facts["planned"] = RunPlan(instant.EARLIEST, **{"cadence": cadence} | plan)
     return Action(**facts | more)
 
 

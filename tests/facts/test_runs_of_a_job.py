@@ -9,6 +9,7 @@ from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef, Status
 from duetime.model.job import Overlap
+from duetime.model.row_parts import Act
 from duetime.ports.actions import DamagedRow
 from duetime.retry import NEVER
 from duetime.settings import Settings
@@ -66,7 +67,7 @@ OF_TENANTS = "on_event kb Uploaded tenant=detail.tenant"
 def test_the_planner_writes_rows_of_its_type_and_for_a_tenant_only_of_an_event(cadence, changed, expected):
     its_job = job()
     definition = replace(its_job.definition, cadences=("every 1h", cadence))
-    assert _could_plan(definition, replace(row(), **changed), its_job.anchor) is expected
+    assert _could_plan(definition, row(**changed), its_job.anchor) is expected
 
 
 class Beside:
@@ -107,5 +108,5 @@ def test_a_retry_that_holds_the_lock_ends_at_once_for_a_run_that_cancels_it():
     run = planned(beside.store, specimens.NOON)
     assert isinstance(beside.claim(run), ClaimWon)
     ended = stored_row(beside.store, beside.holder.ref)
-    assert (ended.status, ended.changed_at, ended.changed_by) == (Status.CANCELLED, specimens.NOON, run.id)
+    assert (ended.status, ended.changed) == (Status.CANCELLED, Act(specimens.NOON, run.id))
     assert ended.kept_until == specimens.NOON + Settings().retention

@@ -107,7 +107,7 @@ class TestATrigger:
     )
     def test_has_a_payload_of_any_size_that_fits(self, size, is_offloaded):
         cloud = triggered_by(Letter)
-        assert cloud.jobs.trigger("press-print", payload=letter(size)).payload_offloaded is is_offloaded
+        assert cloud.jobs.trigger("press-print", payload=letter(size)).payload_size == size * is_offloaded
 
     def test_with_a_payload_that_does_not_fit_is_rejected(self):
         with pytest.raises(InvalidPayload, match="400,001 bytes"):
