@@ -60,7 +60,7 @@ def test_the_line_before_the_tail_is_bounded():
         {"appended": ("w",)},
         {"ends_tail": True},
     ],
-    ids=str,
+    ids=lambda change: next(iter(change)),
 )
 def test_a_move_that_changes_anything_is_not_empty(change):
     assert SlotMove(before=SLOTS, at=NOON, tail_left=(TailEntry("p", "w", NOON),)).is_empty
