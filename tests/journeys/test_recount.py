@@ -91,7 +91,7 @@ class TestAPlannerWithoutARule:
         assert problems_of(recorded.cloud) == {(RecountProblem.NO_ROW, "03-29 01:00:00")}
 
     def test_that_runs_on_a_holiday(self, monkeypatch):
-        monkeypatch.setattr(Calendar, "leaves", lambda *_day: True)
+        monkeypatch.setattr(Calendar, "_leaves", lambda *_day: True)
         recorded = lived(daily("09:00", calendar=Calendar(exclude=["12-25"])), start=THURSDAY)
         assert problems_of(recorded.cloud) == {(RecountProblem.NOT_NOMINAL, "12-25 09:00:00")}
 
