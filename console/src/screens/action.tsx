@@ -220,9 +220,7 @@ function Head({ action, entries }: { action: ActionView; entries: Entry[] }) {
           {say("calls", { key: action.debounce_key, n: action.coalesced + 1 })}
         </Fact>
       )}
-      {key && (
-        <Fact name={say("concurrency_key")}>{say("slots", { key, n: action.concurrency_limit })}</Fact>
-      )}
+      {key && <Fact name={say("concurrency_key")}>{say("slots", { key, n: action.concurrency_limit })}</Fact>}
       {action.trace_id && (
         <Fact name={say("trace")}>
           {action.trace_url ? (
