@@ -168,7 +168,7 @@ def with_cancels_forgotten():
 @contextmanager
 def without_a_limit():
     def take(self, row, slots, at):
-        return TAKE(self, replace(row, concurrency_limit=99), slots, at)
+        return TAKE(self, replace(row, concurrency=replace(row.concurrency, limit=99)), slots, at)
 
     with (
         patch.object(KeySlots, "is_full_for", lambda *_: False),

@@ -83,7 +83,7 @@ def renew(call, claimed, until):
 
 
 def hand_over(call, claimed, terms):
-    values = {"fence": claimed.fence, "until": call.trace.units(terms.waits_until)}
+    values = {"fence": claimed.fence, "until": call.trace.units(terms.waits_until(terms.at))}
     call.by_worker("hand over", values, claimed.nonce, sent=terms.at)
 
 
