@@ -145,6 +145,8 @@ NO_CADENCE = [
     "9-17",
     "9-5",
     "weekdays 9-5",
+    "monday at 12 at night",
+    "every morning and evening at 8",
     *MILLISECONDS,
     "every\u00a0monday at\u00a09",
 ]

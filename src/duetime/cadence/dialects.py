@@ -45,7 +45,7 @@ _TYPED_ZONE = (
     rf"(?<!\S)(?:[A-Z][A-Za-z_]+(?:/[\w+-]+)+|UTC|GMT|EST|MST|HST|[CEMW]ET|{'|'.join(ABBREVIATIONS)})(?!\S)"
 )
 _NAME, _MONTH = rf"(?:{'|'.join(WEEKDAYS)})", rf"(?:{'|'.join(MONTHS)})"
-_DAYS = rf"{_NAME}(?:-{_NAME})?"
+_DATE, _DAYS = r"\d\d?(?:st|nd|rd|th)?", rf"{_NAME}(?:-{_NAME})?"
 _CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?"
 _COUNTS = {
     "two": 2,
@@ -102,6 +102,11 @@ _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\b(29|30|31)(?:st|th)? or (?:on )?(?:the )?last(?: day)?\b", r"#\1-or-last"),
     (r"\b(?:penultimate|(?:second|2nd)[- ](?:to[- ])?last)\b", "#last-1"),
     (r"\b(?:third|3rd)[- ](?:to[- ])?last\b", "#last-2"),
+    # several days of a month: numbers before a time
+    (
+        rf"(?<!every )\b(?:days?|on the) ({_DATE}(?: ?(?:,|&|,? ?and\b) ?{_DATE})+)\b(?![:.]| ?[ap]\.?m)",
+        lambda found: " ".join(f"#{day}" for day in re.findall(r"\d+", found[1])),
+    ),
     (r"[,;&]|(?<=[a-z])[/+](?=[a-z])|\b(?:and|o'?clock|sharp|single)\b|^(?:run|please|start)\b", " "),
     (rf"\b({'|'.join(_PARTS_OF_DAY)})s\b", r"\1"),
     (r"(?<=\d) ?([ap])\.? ?m\b\.?", r"\1m"),
@@ -279,19 +284,31 @@ def _written(slots: defaultdict[str, list[str]], caveats: list[str]) -> str | No
         unit = ""
         if not slots.keys() & {"weekday", "business"} or "q" in str(periods):
             slots["ordinal"] = slots["ordinal"] or ["#1"]
-    times, part = slots.pop("time", []), "".join(slots.get("part", []))
+    times, parts = slots.pop("time", []), slots.get("part", [])
     if not times:
         caveats.append("choose its time")
-        part = (
-            "evening" if part == "night" and "weekday" in slots else part
-        )  # their midnight is the morning's
-        times = [_PARTS_OF_DAY.get(part, "09:00"), *["17:00"] * ("twice" in slots)]
+        # The midnight of a weekday is its morning's.
+        at_part = _PARTS_OF_DAY | {"night": _PARTS_OF_DAY["evening" if "weekday" in slots else "night"]}
+        times = [at_part[part] for part in parts] or ["09:00", "17:00"][: 1 + ("twice" in slots)]
     else:
-        later = {"afternoon": "00", "evening": "00", "night": "06"}.get(part, "24")
-        times = [f"{int(at[:2]) % 12 + 12}{at[2:]}" if later <= at < "12" else at for at in times]
+        # The midnight of each day is plain; of other days it may be either one, so that they get no time.
+        later, twelve = {
+            "afternoon": ("00", "12"),
+            "evening": ("00", "12"),
+            "night": ("06", "24" if slots.keys() - {"part"} else "00"),
+        }.get("".join(parts), ("24", "12"))
+        times = [
+            f"{int(at[:2]) % 12 + 12}{at[2:]}" if later <= at < "12" else re.sub("^12", twelve, at)
+            for at in times
+        ]
     shape = f"{'n' * (n > 1)}{unit} " + "".join(f"{kind} " for kind in _KINDS if slots.get(kind))
     form = next((form for pattern, form in _FORMS.items() if re.fullmatch(pattern, shape)), None)
-    if form is None or n < 1 or (len(slots["ordinal"]) > 1 and are_several):
+    if (
+        form is None
+        or n < 1
+        or len(parts) not in (0, 1, len(times))
+        or (len(slots["ordinal"]) > 1 and are_several)
+    ):
         return None
     values = {kind: ",".join(words).replace("#", "") for kind, words in slots.items()}
     return form.format(n=n, time=",".join(times), **values) + f" months={months}" * bool(months)
