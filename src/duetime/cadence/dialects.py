@@ -379,7 +379,9 @@ def eventbridge_text(expression: str) -> str | None:
 
 def _expression(language: Language, text: str, options: str = "") -> Suggestion:
     """Return five fields, or six with the second, or a macro, which all languages have in common."""
-    names = SIX if len(text.split()) == len(SIX) else FIVE
+    names = {ACTIONS: FIVE, KUBERNETES: FIVE, SPRING: SIX}.get(
+        language, SIX if len(text.split()) == len(SIX) else FIVE
+    )
     return Suggestion(
         text + options if text[:1] == "@" else cron_text(language, names, text.split(), options)
     )
@@ -415,6 +417,16 @@ def _quartz(text: str) -> Suggestion | None:
     )
 
 
+def _refusal(pattern: str, field: str, problem: str, remedy: str) -> Callable[[str], Suggestion | None]:
+    """Return a function that refuses the texts of a pattern, since their own scheduler does."""
+
+    def refuse(text: str) -> None:
+        if found := re.fullmatch(pattern, text, re.IGNORECASE | re.DOTALL):
+            raise FieldError(found.expand(field), problem, remedy)
+
+    return refuse
+
+
 def _template(pattern: str, template: str) -> Callable[[str], Suggestion | None]:
     return lambda text: (found := re.fullmatch(pattern, text)) and Suggestion(found.expand(template))
 
@@ -424,11 +436,6 @@ def _spring(text: str) -> Suggestion | None:
     if not found:
         return None
     options = dict(re.findall(r'(\w+)\s*=\s*"([^"]*)"', found[1]))
-    if options.get("cron", "-") == "-":
-        problem = f"there is none{', since - disables it' * ('cron' in options)}"
-        raise FieldError("cron", problem, "use interval(...) for a fixed rate or delay, manual() for none")
-    if found := re.search(r"[$#]\{[^}]*\}?", found[1]):
-        raise FieldError(found[0], "it stands for a value that is not known here", "write its value instead")
     return _expression(SPRING, options["cron"], f" tz={options['zone']}" if options.get("zone") else "")
 
 
@@ -496,11 +503,24 @@ def _zone_after(text: str) -> Suggestion | None:
 
 
 def _crontab_line(text: str) -> Suggestion | None:
-    found = re.match(rf"({_TIME})\s+(?=[/~.\w])(?=[^\s=]*[A-Za-z])(?!\w+=)", text)
+    found = re.match(rf"({_TIME})\s+(?![A-Za-z]+$)(?=[/~.\w])(?=[^\s=]*[A-Za-z])(?!\w+=)", text)
     if not found or re.match(rf"(?:{_NAMES}|{_ZONE}|{_WORDS})(?:$|\s)", short_names(text[found.end() :])):
         return None
     caveat = "the command becomes the job's function"
     return _expression(CRONTAB, found[1])._replace(caveat=caveat, start=found.end())
+
+
+def _spaced(text: str) -> Suggestion | None:
+    """Return the cadence of fields that have ``to`` or ``and`` between their values."""
+    value = rf"(?:\d+|{_NAME}|{_MONTH})\b"
+    joined = re.sub(
+        rf"(?i)\b({value})\s*(?:(-|to|thru|through|until)|,|,?\s*and|or)\s+(?={value})",
+        lambda found: f"{found[1]}{'-' if found[2] else ','}",
+        short_names(text),
+    )
+    return (
+        _expression(CRONTAB, joined) if joined != short_names(text) and re.fullmatch(_TIME, joined) else None
+    )
 
 
 _go = _template(r"(?i)@every\s+(\S+)", r"interval \1")
@@ -518,7 +538,10 @@ _ZONE = (
     r"[A-Z][A-Za-z_]+(?:/[\w+-]+)+|(?:UTC|GMT)(?:[+-][\d:]+)?|Z|[A-Z]{3}\d[A-Z]{3}"
     rf"|{'|'.join(ABBREVIATIONS)}"
 )
-_WORDS = r"(?i:at|on|in|from|between|except|every|until)"
+_WORDS = (
+    r"(?i:at|on|in|from|between|every|until|to|thru|through|and|or|but|only|for|the|with|without|local"
+    r"|except|excluding|including|excl|incl|starting|ending|after|before|not|if|unless|when|while)"
+)
 # Match times with a comma between them, and a range of hours, which systemd reads as minutes and as a date.
 _HOURS = (
     r"(?i)(?:[a-z,-]+\s+)?\d\d?:\d\d(?:,\d\d?:\d\d)+"
@@ -529,6 +552,87 @@ _OPTIONS = (
 )
 # The problem of a text, and the function that recognises it; a text that several recognise is the first's.
 _SPELLINGS: tuple[tuple[str, Callable[[str], Suggestion | None]], ...] = (
+    (
+        "this is EventBridge's cron",
+        _refusal(
+            r"cron\((?!.*\?)\s*\S+(?:\s+\S+){5}\s*\)",
+            "days",
+            "one of the two day fields must be ?",
+            "write ? in the day field that does not count",
+        ),
+    ),
+    (
+        "this is EventBridge's rate",
+        _refusal(
+            r"rate\(\s*(?:0*1\s+(?:minute|hour|day)s|(?!0*1\s)\d+\s+(?:minute|hour|day))\s*\)",
+            "unit",
+            "it is singular after 1, and plural after another number",
+            "write it as in rate(1 minute) or rate(5 minutes)",
+        ),
+    ),
+    (
+        "this is Go's spelling of an interval",
+        _refusal(
+            r"(?:(?:-\s*)?(?:cron|schedule):\s*[\"']?|(?:CRON_)?TZ=\S+\s+)?@every\s+[\d.hms]*\d[dw].*",
+            "unit",
+            "Go has no days and weeks",
+            "write hours, as in @every 24h",
+        ),
+    ),
+    (
+        "this is a line of YAML, as of Kubernetes and GitHub Actions",
+        _refusal(
+            r"(?:-\s*)?(?:cron|schedule):[^#\n]*(?:(?<![a-z])[lw](?![a-z])|\d[lw]\b|[a-z\d]#\d).*",
+            "days",
+            "L, W and # mean nothing there",
+            "list the days, or use the cadences monthly, business_day and nth_weekday",
+        ),
+    ),
+    (
+        "this is Celery's crontab",
+        _refusal(
+            r"(?:\w+\.)*crontab\(.*['\",(\[]\s*(\w+/\d+).*\)",
+            r"\1",
+            "a step needs * or a range there",
+            "write it as in 5-59/10",
+        ),
+    ),
+    (
+        "this is Spring's annotation",
+        _refusal(
+            r'@Scheduled\((?!.*\bcron\s*=\s*").*\)',
+            "cron",
+            "there is none",
+            "use interval(...) for a fixed rate or delay, manual() for none",
+        ),
+    ),
+    (
+        "this is Spring's annotation",
+        _refusal(
+            r'@Scheduled\(.*\bcron\s*=\s*"-".*\)',
+            "cron",
+            "there is none, since - disables it",
+            "use interval(...) for a fixed rate or delay, manual() for none",
+        ),
+    ),
+    (
+        "this is Spring's annotation",
+        _refusal(
+            r'@Scheduled\(.*?([$#]\{[^}"]*\}?).*\)',
+            r"\1",
+            "it stands for a value that is not known here",
+            "write its value instead",
+        ),
+    ),
+    (
+        "this is a line of GitHub Actions",
+        _refusal(
+            r"(?:-\s*)?cron:\s*[\"']?@.*",
+            "macro",
+            "GitHub has none",
+            "write its five fields, as in 0 0 * * *",
+        ),
+    ),
     ("this is EventBridge's cron, which begins with the minute and ends with the year", _eventbridge),
     (
         "a cron expression has 5 or 6 fields, and this has 7: it ends with Quartz' year",
@@ -561,6 +665,7 @@ _SPELLINGS: tuple[tuple[str, Callable[[str], Suggestion | None]], ...] = (
     ("this is a line of YAML, as of Kubernetes and GitHub Actions", _yaml),
     ("the zone comes before the expression", _zone_before),
     ("the zone follows the expression", _zone_after),
+    ("a list or a range has no spaces", _spaced),
     ("a command follows the time", _crontab_line),
     (
         "a cadence has whole seconds",
