@@ -349,3 +349,7 @@ def test_the_working_days_of_a_calendar_without_a_name_are_described():
     assert "with work on 18 listed days" in daily("09:00", calendar=many).describe()
     named = Calendar(["sat"], working=["2026-02-28"], name="fr")
     assert "work" not in daily("09:00", calendar=named).describe()
+
+
+def test_an_uneven_step_of_seconds_restarts_each_minute():
+    assert "*/7 restarts each minute" in " ".join(cadence_warnings(parse("*/7 * * * * *")))

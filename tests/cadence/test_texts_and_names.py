@@ -41,7 +41,7 @@ WRITTEN = [
     (daily("9:00:30"), "daily 09:00:30", "Daily_09_00_30"),
     (daily("09:00", days="mon-fri"), "daily 09:00 days=mon-fri", "Daily_09_00_mon-fri"),
     (daily("09:00", tz="Europe/Paris"), "daily 09:00 tz=Europe/Paris", "Daily_09_00_Europe_Paris"),
-    (daily("09:00", calendar=HOLIDAYS), None, "Daily_09_00_cal-fr"),
+    (daily("09:00", calendar=HOLIDAYS), None, "Daily_09_00_cal-fr-3c72c606"),
     (every(minutes=10), "every 10m", "Every_10m"),
     (every(minutes=90), "every 1h30m", "Every_1h30m"),
     (every(minutes=10, window=("09:00", "17:00")), "every 10m window=09:00-17:00", "Every_10m_0900-1700"),
@@ -279,3 +279,11 @@ def test_an_events_tenant_is_the_text_at_its_path(event, tenant):
 
 def test_the_path_of_the_tenant_changes_no_pattern():
     assert PLACED.pattern() == on_event("orders", "Placed").pattern()
+
+
+def test_the_rules_of_a_calendar_are_part_of_the_name():
+    rules = ({}, {"instead": "next_business_day"}, {"weekend": ["fri"]}, {"working": ["2027-01-02"]})
+    calendars = [Calendar(exclude=["12-25"], name="de", **rule) for rule in rules]
+    names = [daily("09:00", calendar=calendar).name for calendar in calendars]
+    assert names[0] == "Daily_09_00_cal-de"
+    assert len({*names}) == len(rules)

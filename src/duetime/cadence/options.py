@@ -77,7 +77,11 @@ def options_name(modifiers: Modifiers) -> str:
 
 def _named(key: str, value: str, modifiers: Modifiers) -> str:
     if key == "calendar" and modifiers.calendar is not None:
-        return f"cal-{modifiers.calendar.name or digest(value)}"
+        return f"cal-{modifiers.calendar.name or digest(value)}" + "".join(
+            f"-{digest(rules)}"
+            for rules in [";".join(re.findall(r"(?:instead|weekends?|working):[^;]*", value))]
+            if modifiers.calendar.name and rules
+        )
     if key == "window":
         return value.replace(":", "")
     if key in ("offset", "start", "end", "count", "except_at", "spread"):

@@ -38,8 +38,8 @@ AHEAD = 400 * 86_400
 _MOST = 4
 _SIX = 6
 _DATES_NEEDED = timedelta(days=90)
-_UNITS = (("minute", 60, "hour"), ("hour", 24, "day"))
-_EVEN = {"minute": "interval(minutes={})", "hour": "interval(hours={})"}
+_UNITS = (("second", 60, "minute"), ("minute", 60, "hour"), ("hour", 24, "day"))
+_EVEN = {"second": "interval(seconds={})", "minute": "interval(minutes={})", "hour": "interval(hours={})"}
 _HIGHEST = {"second": 59, "minute": 59, "hour": 23, "day-of-month": 31, "month": 12, "day-of-week": 6}
 _MANY_YEARS, _YEAR = 10, timedelta(days=366)
 _MONTH_DAYS, _WEEK_DAYS, _MONTHS = 31, 7, 12
@@ -112,7 +112,7 @@ def _cron_warnings(cadence: Cron) -> Iterator[str]:
                 " from Sunday 1: names are the same everywhere"
             )
         yield from _each_unit_warnings(cadence, fields)
-        yield from _uneven_step_warnings(fields[-5:])
+        yield from _uneven_step_warnings(fields)
         yield from _uneven_day_warnings(*fields[-3:])
         for name, text in zip([*_HIGHEST][-len(fields) :], fields, strict=True):
             for item in text.split(","):
@@ -195,7 +195,7 @@ def _range_warnings(name: str, item: str) -> Iterator[str]:
 
 def _uneven_step_warnings(fields: list[str]) -> Iterator[str]:
     """Warn about steps whose last stretch in each hour or day has another length."""
-    for text, (unit, size, larger_unit) in zip(fields, _UNITS, strict=False):
+    for text, (unit, size, larger_unit) in zip(fields, _UNITS[_SIX - len(fields) :], strict=False):
         step = re.fullmatch(r"([*?]|\d+)(?:-(\d+))?/(\d+)", text)
         if not step:
             continue
