@@ -187,3 +187,7 @@ def test_check_and_preview_warn_before_the_dates_end(now, warned):
     assert bool(cadence_warnings(daily("09:00", calendar=BERLIN), at)) == warned
     assert not cadence_warnings(daily("09:00", calendar=BERLIN))
     assert cadence_warnings(daily("09:00", calendar=BERLIN), START, datetime(2030, 1, 1, tzinfo=UTC))
+
+
+def test_a_subdivision_with_a_space_has_a_valid_name():
+    assert holiday_calendar("AU", subdivision="NSW Western", years=2027).name == "AU-NSW-Western"

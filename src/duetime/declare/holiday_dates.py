@@ -54,7 +54,10 @@ def holiday_calendar(
         InvalidCadence: the country, the subdivision or a year is unknown, or the weekend changes in them.
     """
     numbers = _years(years)
-    shown = name or "-".join(map(str, filter(None, (country, subdivision))))
+    shown = name or "".join(
+        char if char.isascii() and (char.isalnum() or char in "_.") else "-"
+        for char in "-".join(map(str, filter(None, (country, subdivision))))[:40]
+    )
     through, further = date(numbers[-1], 12, 31), [*exclude]
     make = partial(Calendar, instead=instead, name=shown, through=through, weekends=weekends)
     if is_lambda():
