@@ -271,8 +271,8 @@ class DebounceRaceContract(StoreContract):
             action = first_call(store, key=f"{KEY}-{number}")
             last = call(store, key=debounce_key_of(action), payload=NEWER)
             placed, won = together([partial(repeated, store, last), partial(store.claim, action, terms())])
-            if won is None:  # the call came first, so the claim reads the row again
-                won = store.claim(stored_row(store, action.ref), terms())
+            # If the call came first, the claim is of the row as it was; the next one reads it again.
+            won = won or store.claim(stored_row(store, action.ref), terms())
             assert isinstance(won, Claimed)
             assert isinstance(placed, Action)
             in_run = won.action.payload == NEWER
