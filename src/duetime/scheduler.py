@@ -419,7 +419,7 @@ class Scheduler:
         """Cancel a pending action; request that a running one stops, which its handler must check.
 
         Returns:
-            The action: cancelled, or still processing with `cancel_requested_at` set.
+            The action: cancelled, or still processing with `cancel_request` set.
 
         Raises:
             NotFound: this tenant has no such action.
