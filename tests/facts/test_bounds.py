@@ -18,7 +18,7 @@ from duetime.model.event_chain import DEPTH_FIELD, depth_of
 from duetime.model.event_pattern import matches
 from duetime.model.event_pattern_rules import LARGEST, problems_of
 from duetime.model.expiry import Expiry
-from duetime.model.hand_over import QUESTION_LIMIT, Approval, HandedOver
+from duetime.model.hand_over import NOTE_LIMIT, QUESTION_LIMIT, Approval, HandedOver, checked_progress
 from duetime.model.job import JobRef, JobSpan, Pause, SpanKind
 from duetime.model.job_events import BackfillChange, SpanKept, of_backfill, of_span
 from duetime.model.lifecycle import is_in_events, of_work_pause
@@ -27,7 +27,7 @@ from duetime.model.marks import DueMark
 from duetime.model.new_action import PAYLOAD_LIMIT, written_payload
 from duetime.model.preferences import ADDRESSES_LIMIT, Preferences
 from duetime.model.read_back import differences, with_sorted_sets
-from duetime.model.row_parts import NOTE_LIMIT, HandOver, Progress
+from duetime.model.row_parts import HandOver
 from duetime.model.selection import RunSelection, Selection
 from duetime.model.usage import month_name, usage_of
 from duetime.model.work_pause import BreakerState, PausableWork, PauseScope, WorkPause, WorkPauseChange
@@ -83,8 +83,8 @@ VALUES = [
     (lambda: matches({"a": [{"anything-but": {"prefix": "x"}}]}, {}), False),
     (lambda: HandOver(1, NOON, NOON + HOUR, "k").waits_until(NOON), NOON + HOUR),
     (lambda: HandOver(1, NOON, NOON + HOUR, "k", 60).waits_until(NOON), NOON + MINUTE),
-    (lambda: Progress(1, "x" * NOTE_LIMIT).note, "x" * NOTE_LIMIT),
-    (lambda: Progress(1).note, ""),
+    (lambda: checked_progress(1, "x" * NOTE_LIMIT).note, "x" * NOTE_LIMIT),
+    (lambda: checked_progress(1, "").note, ""),
     (lambda: Approval("?" * QUESTION_LIMIT).question, "?" * QUESTION_LIMIT),
     (lambda: packed("x" * PLAIN_LIMIT), "x" * PLAIN_LIMIT),
     (lambda: packed("x" * PLAIN_LIMIT + "x")[:2], "z:"),
@@ -139,8 +139,8 @@ REJECTED = [
     (lambda: matches({"a": 5}, {}), ValueError),
     (lambda: matches({"a": [{"prefix": "x", "suffix": "y"}]}, {"a": "x"}), ValueError),
     (lambda: matches({"a": [{"almost": "x"}]}, {"a": "x"}), ValueError),
-    (lambda: Progress(1, "two\nlines"), InvalidArgument),
-    (lambda: Progress(1, "x" * NOTE_LIMIT + "x"), InvalidArgument),
+    (lambda: checked_progress(1, "two\nlines"), InvalidArgument),
+    (lambda: checked_progress(1, "x" * NOTE_LIMIT + "x"), InvalidArgument),
     (lambda: Approval("?" * QUESTION_LIMIT + "?"), InvalidArgument),
     (lambda: Approval("?", by_another="yes"), InvalidArgument),
     (lambda: HandedOver(None), InvalidArgument),

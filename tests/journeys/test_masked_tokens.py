@@ -2,17 +2,21 @@
 
 import json
 import logging
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 
 import pytest
 
 from duetime import App, Payload, RetryPolicy, Run
-from duetime._masking import MASKED
+from duetime._masking import MASKED, hiding
 from duetime.api.audit_middleware import recorded_input
+from duetime.aws.items import from_item, to_item
 from duetime.lambdas.logs import LogLines
+from duetime.memory.store import MemoryStore
 from duetime.model.decision import Decision
+from duetime.model.row_parts import Progress
 from duetime.testing import SimulatedCloud
+from duetime_contract.specimens import fresh
 
 
 class Ask(Payload):
@@ -130,3 +134,9 @@ def test_a_token_in_the_result_of_a_hand_over_is_masked():
     shown = cloud.scheduler.get(first.id).result or cloud.scheduler.get(second.id).result
     assert tokens[1] not in str(shown)
     assert MASKED in str(shown)
+
+
+def test_a_reported_note_is_read_as_it_is_stored_also_where_its_words_are_hidden():
+    row = replace(fresh(MemoryStore()), progress=Progress(0.5, "sent to 4111111111111111"))
+    with hiding(lambda: ["4111111111111111"], ()):
+        assert from_item(to_item(row)) == row

@@ -29,6 +29,9 @@ SHORTEST, LONGEST = timedelta(seconds=10), timedelta(days=366)
 LONGEST_WITH_KEY = timedelta(hours=48)
 """The longest time-out under a concurrency key, whose slots expire 60 hours after the latest take."""
 
+NOTE_LIMIT = 200
+"""Characters of a progress note."""
+
 RESULT_LIMIT = JSON_LIMIT
 """Bytes of a result, as JSON."""
 
@@ -125,14 +128,32 @@ def _check_span(name: str, span: object) -> None:
         raise InvalidArgument(f"{name} is {span}; {allowed}", field=name)
 
 
+def checked_progress(share: object, note: object) -> Progress:
+    """Return what a run or a party reports, with a note without secrets.
+
+    Raises:
+        InvalidArgument: the share is no number from 0 to 1, or the note is no text of 200 characters.
+    """
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise InvalidArgument(
+            f"progress is {truncate(repr(share), 60)}; allowed is a number from 0 to 1", field="progress"
+        )
+    if not isinstance(note, str) or len(note) > NOTE_LIMIT or not note.isprintable():
+        raise InvalidArgument(
+            f"note is {truncate(repr(note), 60)}; allowed are up to {NOTE_LIMIT} printable characters",
+            field="note",
+        )
+    return Progress(round(float(share), 4), truncate(note, NOTE_LIMIT))
+
+
 def progress_of(share: float | None, note: str) -> Progress | None:
     """Return the progress of a heartbeat; None if it has none.
 
     Raises:
-        InvalidArgument: the share or the note is none that `Progress` allows, or there is a note alone.
+        InvalidArgument: see `checked_progress`; or there is a note alone.
     """
     if share is not None:
-        return Progress(share, note)
+        return checked_progress(share, note)
     if note:
         raise InvalidArgument(
             f"note is {truncate(repr(note), 60)} without a progress; pass progress too, a number from 0 to 1",

@@ -24,7 +24,6 @@ from dataclasses import MISSING, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
-from duetime.errors import InvalidArgument, truncate
 from duetime.ids import TenantId
 
 TypeName: TypeAlias = str
@@ -42,9 +41,6 @@ Json: TypeAlias = str
 Count: TypeAlias = int
 Limit: TypeAlias = int
 Share: TypeAlias = float
-
-NOTE_LIMIT = 200
-"""Characters of a progress note."""
 
 
 def named(names: str, default: Any = MISSING) -> Any:
@@ -149,21 +145,6 @@ class Progress:
     """The share that was reported last, from 0 to 1."""
     note: Text = ""
     """What was reported with it."""
-
-    def __post_init__(self) -> None:
-        share: object = self.share
-        note: object = self.note
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise InvalidArgument(
-                f"progress is {truncate(repr(share), 60)}; allowed is a number from 0 to 1", field="progress"
-            )
-        if not isinstance(note, str) or len(note) > NOTE_LIMIT or not note.isprintable():
-            raise InvalidArgument(
-                f"note is {truncate(repr(note), 60)}; allowed are up to {NOTE_LIMIT} printable characters",
-                field="note",
-            )
-        object.__setattr__(self, "share", round(float(share), 4))
-        object.__setattr__(self, "note", truncate(note, NOTE_LIMIT))
 
 
 PARTS: Mapping[str, type[Any]] = {

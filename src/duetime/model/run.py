@@ -280,9 +280,9 @@ class Run:
         Raises:
             InvalidArgument: the share or the note is none of these.
         """
-        from duetime.model.row_parts import Progress  # noqa: PLC0415 - few handlers report
+        from duetime.model.hand_over import checked_progress  # noqa: PLC0415 - few handlers report
 
-        progress = Progress(share, note)
+        progress = checked_progress(share, note)
         if self.external is not None:
             self.external.report(progress)
 
