@@ -71,8 +71,8 @@ def every_call(call, items):
 
 def test_a_partly_failed_bulk_can_be_repeated_after_some_have_run(table, steady):
     actions = [fresh(steady) for _ in range(60)]
-    broken = [*actions[:30], replace(actions[30], kept_until="never"), *actions[31:]]
-    with pytest.raises(AttributeError, match="timestamp"):
+    broken = [*actions[:30], replace(actions[30], payload=None, type=None), *actions[31:]]
+    with pytest.raises(Exception, match="Parameter validation failed"):
         steady.put_many(broken)
     steady.put_many(actions[:30])
     ran = claim(steady, actions[20].ref)

@@ -48,7 +48,7 @@ def _checked(check: Callable[[str], object]) -> Form:
         check(text)
         return text
 
-    return Form("S", str, load)
+    return Form("S", lambda text: text, load)
 
 
 def _check_length(most: int, text: str) -> None:
@@ -212,7 +212,7 @@ def as_stored(action: Action, names: Iterable[str], than: Action | None = None) 
             value = field.of(action)
             if than is not None and field.of_part is not None and field.of(than) == value:
                 continue
-            if value is None or (value == field.default and name not in _ALWAYS):
+            if (value is None and name not in _REQUIRED) or (value == field.default and name not in _ALWAYS):
                 stored[field.name] = None
             else:
                 kind, store, _ = FORMS[field.kind]
