@@ -26,7 +26,8 @@ from duetime.model.expiry import expiry_time
 from duetime.model.idempotency import KeyTerms
 from duetime.model.quota import has_quotas
 from duetime.model.selection import Filters, Selection
-from duetime.ports.actions import ActionStore, Page
+from duetime.ports.action_store import ActionStore
+from duetime.ports.actions import Page
 from duetime.settings import Settings
 from duetime.telemetry import spans
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from duetime.jobs.trusted_reading import KnownRegion
     from duetime.model.hand_over import Beat
     from duetime.payload import Payload
-    from duetime.ports.jobs import JobPorts, JobStore
+    from duetime.ports.job_store import JobPorts, JobStore
     from duetime.ports.undelivered import UndeliveredPorts
     from duetime.undelivered.undelivered_client import UndeliveredClient
 

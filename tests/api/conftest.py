@@ -21,7 +21,7 @@ from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef
 from duetime.model.lease import ClaimTerms, Settlement
-from duetime.ports.jobs import JobPorts
+from duetime.ports.job_store import JobPorts
 from duetime.ports.notifications import Inbox, InboxPorts, PreferencesStore
 from duetime.settings import ROLES, Settings
 from duetime.testing import TurnedClock

@@ -13,7 +13,7 @@ from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.model.action import ActionRef, Attempt, Ending, Status
 from duetime.model.attempt_traceback import AttemptTraceback
-from duetime.ports.jobs import JobPorts
+from duetime.ports.job_store import JobPorts
 from duetime.ports.run_logs import LogLine, LogPage
 from tests.api.charges import SECRET, Charges
 from tests.api.conftest import Client, empty_access

@@ -10,7 +10,7 @@ from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryRoutes
 from duetime.model.action import Ending, Status
 from duetime.model.row_parts import RunPlan
-from duetime.ports.jobs import JobPorts
+from duetime.ports.job_store import JobPorts
 from duetime_contract.job_specimens import recorded
 from tests.api.conftest import ADA, OPERATOR
 

@@ -201,8 +201,8 @@ class Forgetting(MemoryStore):
 
 class Backward(MemoryStore):
     def checkpoint(self, claimed, checkpoint):
-        row = self.held(claimed)
-        return super().checkpoint(claimed, checkpoint if row is None else replace(checkpoint, number=10**6))
+        is_lost = self.peek(claimed) is None
+        return super().checkpoint(claimed, checkpoint if is_lost else replace(checkpoint, number=10**6))
 
 
 class Unfenced(MemoryStore):

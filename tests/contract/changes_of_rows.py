@@ -2,7 +2,7 @@
 
 from duetime.aws import conditions
 from duetime.model.lease import Applied
-from duetime.ports.changes import RowChanges
+from duetime.ports.action_store import RowChanges
 
 
 class NotingChanges(RowChanges):

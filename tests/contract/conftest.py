@@ -17,9 +17,9 @@ from duetime.aws.tables import ACTIONS, JOBS, actions_shape, create_table_reques
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime.ports.at_once import AtOnce, one_by_one
-from duetime.ports.jobs import JobStore
+from duetime.ports.job_store import JobStore
 from duetime.settings import DUE_SHARDS
 from duetime.sqlite import items, rows
 from duetime.sqlite.database import Database

@@ -11,7 +11,7 @@ from duetime.jobs.register import Registration
 from duetime.jobs.tenant_context import TenantContext
 from duetime.memory.notes import MemoryRoutes
 from duetime.model.manifest import Manifest
-from duetime.ports.jobs import JobPorts
+from duetime.ports.job_store import JobPorts
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from duetime_contract.races import CROWD, together

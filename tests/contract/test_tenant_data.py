@@ -35,7 +35,7 @@ from duetime.model.preferences import Preferences
 from duetime.model.tenant_erase import TenantErase
 from duetime.model.undelivered import UndeliveredKind
 from duetime.model.work_pause import PauseScope, WorkPause
-from duetime.ports.jobs import JobPorts
+from duetime.ports.job_store import JobPorts
 from duetime.ports.wakeups import Delivery
 from duetime.tenant_data.erase import Erase
 from duetime.tenant_data.export import Export

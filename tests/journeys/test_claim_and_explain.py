@@ -23,7 +23,8 @@ from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Definition, JobRef
 from duetime.model.lease import ClaimTerms, Settlement
 from duetime.model.run_stats import EndedRun
-from duetime.ports.jobs import JobPorts, LockRequirement
+from duetime.ports.job_store import JobPorts
+from duetime.ports.jobs import LockRequirement
 from duetime.retry import NEVER
 from duetime.settings import Settings
 from duetime.testing.simulated import TurnedClock

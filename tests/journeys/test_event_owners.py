@@ -9,7 +9,7 @@ from duetime.errors import DeclarationError, SettingsError
 from duetime.jobs.desired_wakes import wakes_of
 from duetime.jobs.register import Registration
 from duetime.model.job import JobRef
-from duetime.ports.jobs import JobPorts
+from duetime.ports.job_store import JobPorts
 from duetime.settings import Settings
 from duetime.sqlite.cloud import SqliteCloud
 from duetime.testing import SimulatedCloud, TurnedClock

@@ -15,7 +15,7 @@ from duetime.ids import SYSTEM_TENANT, TenantId, new_action_id
 from duetime.model.action import Status
 from duetime.model.built_in import CANARY, DEADLINE, canary_row
 from duetime.model.metric import Metric
-from duetime.ports.jobs import JobPorts
+from duetime.ports.job_store import JobPorts
 from duetime.settings import Made, Settings
 from duetime.sqlite.cloud import SqliteCloud
 from duetime.testing import RecordedMetrics, SimulatedCloud, TurnedClock

@@ -49,7 +49,6 @@ READS = frozenset(
         "version_of",
         "types",
         "event_route",
-        "due_shards",
         "entries",
         "store",
         "jobs",
@@ -329,6 +328,7 @@ def writing_methods() -> frozenset[str]:
 def port_methods() -> frozenset[str]:
     """Return the public methods and parts of all ports."""
     from duetime import ports  # noqa: PLC0415 - its source is marked only after this module is there
+    from duetime.ports.action_store import RowChanges  # noqa: PLC0415
     from duetime.ports.keyed_items import Keyed  # noqa: PLC0415
 
     modules = [
@@ -341,6 +341,6 @@ def port_methods() -> frozenset[str]:
         for thing in vars(module).values()
         if inspect.isclass(thing)
         and thing.__module__ == module.__name__
-        and (getattr(thing, "_is_protocol", False) or issubclass(thing, Keyed))
+        and (getattr(thing, "_is_protocol", False) or issubclass(thing, Keyed | RowChanges))
     ]
     return frozenset(name for thing in classes for name in vars(thing) if not name.startswith("_"))

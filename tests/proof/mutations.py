@@ -24,7 +24,7 @@ from duetime.model.slots import KeySlots
 from duetime.model.swap import Guard, settleable
 from duetime.model.work_pause import WorkPause
 from duetime.notifications.notify import Notify
-from duetime.ports import action_keys, changes
+from duetime.ports import action_keys, action_store
 from duetime.ports.action_keys import DebounceKeys, taking
 from duetime.ports.actions import DuePage
 from duetime.ports.deliveries import Deliveries, SendPermit
@@ -406,7 +406,7 @@ def with_ends_of_any_hand_over(name):
     with (
         where_parties_hold_tokens(),
         patch.object(MemoryStore, "settle", settle),
-        patch.object(changes, "settleable", guard_of),
+        patch.object(action_store, "settleable", guard_of),
         patch.object(HandOvers, "_open_row", reads.get(name, HandOvers._open_row)),
     ):
         yield

@@ -21,7 +21,8 @@ from duetime.model.action import Attempt
 from duetime.model.change import Change
 from duetime.model.deployed_shards import DeployedShards
 from duetime.model.job import JobRef
-from duetime.ports.jobs import JobPorts, JobRunClaim, LockRequirement
+from duetime.ports.job_store import JobPorts
+from duetime.ports.jobs import JobRunClaim, LockRequirement
 from duetime.ports.wakeups import Delivery
 from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.assembly import Steps

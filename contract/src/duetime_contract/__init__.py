@@ -142,7 +142,7 @@ class ActionStoreContract(
     BatchContract,
     ReleaseContract,
 ):
-    """The whole contract of `duetime.ports.actions.ActionStore`: override the fixture `store`.
+    """The whole contract of `duetime.ports.action_store.ActionStore`: override the fixture `store`.
 
     `DueOrderContract` is the rest of it, for a store that is set up with ``due_order``.
     """
@@ -163,7 +163,7 @@ class JobStoreContract(
     EndPendingContract,
     BackfillContract,
 ):
-    """The whole contract of `duetime.ports.jobs.JobStore`.
+    """The whole contract of `duetime.ports.job_store.JobStore`.
 
     Override the fixtures `store` and `jobs`, two faces of one back end, and the method `remove`.
     """

@@ -22,8 +22,9 @@ from duetime.model.backfill import (
 )
 from duetime.model.job import WHOLE_JOB, Job
 from duetime.model.transition import started
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore, LockRequirement
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
+from duetime.ports.jobs import LockRequirement
 from duetime_contract.job_specimens import (
     DAY,
     NIGHTLY,

@@ -24,7 +24,7 @@ from duetime.model.batch import (
 from duetime.model.lease import Applied, Rejected
 from duetime.model.predecessors import SKIP, Predecessors
 from duetime.model.row_parts import After
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime_contract.scheduling import LARGE
 from duetime_contract.specimens import (
     ACME,

@@ -11,7 +11,7 @@ import pytest
 from duetime.model.action import Action, Status
 from duetime.model.lease import Applied, Rejected
 from duetime.model.row_parts import Act
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime_contract.specimens import (
     CALLER,
     EXPIRY,

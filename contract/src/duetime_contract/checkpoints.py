@@ -8,7 +8,7 @@ from dataclasses import replace
 from duetime.model.action import CONTINUES, Action, Ending, Status
 from duetime.model.checkpoint import CHECKPOINT_LIMIT, Checkpoint
 from duetime.model.lease import Claimed, Renewed, Settlement, SettleResult
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime_contract.slots import holding
 from duetime_contract.specimens import (
     CALLER,

@@ -12,7 +12,7 @@ from duetime.model.action import Action, Attempt, Status
 from duetime.model.expiry import Expiry
 from duetime.model.lease import Claimed, LeaseHeld, SettleResult
 from duetime.model.row_parts import Act
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime_contract.specimens import (
     CALLER,
     GLOBEX,

@@ -21,8 +21,8 @@ from duetime.model.action import Action, Ending, Status
 from duetime.model.job import Job, JobRef
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.row_parts import Act
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
 from duetime_contract.job_specimens import DAY, counted, ended, planned, stored_job, taken
 from duetime_contract.specimens import (
     CALLER,

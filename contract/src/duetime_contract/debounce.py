@@ -16,7 +16,7 @@ from duetime.model.debounce import DebounceHolder, awaits_first_run, calls_taken
 from duetime.model.debounce import key_of as debounce_key_of
 from duetime.model.lease import Applied, Claimed, Rejected
 from duetime.model.row_parts import Act, Debounced
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime_contract.races import CROWD, ROUNDS, together
 from duetime_contract.scheduling import LARGE
 from duetime_contract.specimens import (

@@ -13,7 +13,8 @@ from duetime.errors import InvalidCursor
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, Status
 from duetime.model.idempotency import KeyTerms
-from duetime.ports.actions import ActionStore, DueEntry, DuePage
+from duetime.ports.action_store import ActionStore
+from duetime.ports.actions import DueEntry, DuePage
 from duetime_contract.job_specimens import occurrence
 from duetime_contract.specimens import (
     ACME,

@@ -16,7 +16,7 @@ from duetime.ids import TenantId
 from duetime.model.action import Action, Status
 from duetime.model.idempotency import KeyTerms
 from duetime.model.lease import Applied, Rejected
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime_contract.races import CROWD, ROUNDS, together
 from duetime_contract.scheduling import LARGE
 from duetime_contract.specimens import (

@@ -23,8 +23,8 @@ from duetime.model.job import (
 )
 from duetime.model.run_stats import EndedRun, RunStats
 from duetime.model.wake_state import WakeState
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
 from duetime_contract.job_specimens import (
     ADDED_AT,
     DAY,

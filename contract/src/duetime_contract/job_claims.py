@@ -13,8 +13,9 @@ from duetime.model.checkpoint import Checkpoint
 from duetime.model.job import Job
 from duetime.model.lease import SettleResult
 from duetime.model.row_parts import Act
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore, LockRequirement
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
+from duetime.ports.jobs import LockRequirement
 from duetime_contract.job_specimens import (
     NEXT,
     REINDEX,

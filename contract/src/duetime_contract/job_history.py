@@ -11,7 +11,8 @@ import pytest
 
 from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.model.action import Action, ActionRef, SkipReason, Status
-from duetime.ports.actions import ActionStore, Page
+from duetime.ports.action_store import ActionStore
+from duetime.ports.actions import Page
 from duetime_contract.job_runs import skip
 from duetime_contract.job_specimens import (
     DAY,

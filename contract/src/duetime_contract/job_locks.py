@@ -12,8 +12,9 @@ from duetime.ids import SYSTEM_TENANT
 from duetime.model.action import Action, Status
 from duetime.model.job import Job
 from duetime.model.lease import Applied, Claimed, SettleResult
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore, LockRequirement
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
+from duetime.ports.jobs import LockRequirement
 from duetime_contract.job_specimens import (
     DAY,
     FINAL,

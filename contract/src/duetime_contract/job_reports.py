@@ -9,7 +9,7 @@ from functools import partial
 from duetime.ids import occurrence_id
 from duetime.model.deadline_report import DeadlineReport, ReportKind
 from duetime.model.job import Job
-from duetime.ports.jobs import JobStore
+from duetime.ports.job_store import JobStore
 from duetime_contract.job_specimens import ADDED_AT, DAY, NIGHTLY, REINDEX, added
 from duetime_contract.races import CROWD, together
 from duetime_contract.specimens import HOUR, NOON, TICK

@@ -13,7 +13,7 @@ from duetime.ids import SYSTEM_TENANT
 from duetime.model.action import Action, SkipReason, Status, Trigger
 from duetime.model.lease import Applied, Rejected, SettleResult
 from duetime.model.row_parts import Act, RunPlan
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime_contract.job_specimens import (
     NIGHTLY,
     PLANNED_AT,

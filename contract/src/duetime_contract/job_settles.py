@@ -11,8 +11,9 @@ import pytest
 from duetime.model.action import Action, Status
 from duetime.model.job import Job
 from duetime.model.lease import SettleResult
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore, LockRequirement
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
+from duetime.ports.jobs import LockRequirement
 from duetime_contract.job_specimens import (
     DAY,
     FINAL,

@@ -15,8 +15,9 @@ from duetime.model.row_parts import RunPlan
 from duetime.model.run_stats import EndedRun, RunStats
 from duetime.model.transition import started
 from duetime.model.wake_state import WakeState
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
+from duetime.ports.jobs import JobRunClaim, LockRequirement
 from duetime.retry import Tuning
 from duetime_contract.specimens import (
     ACME,

@@ -13,8 +13,8 @@ from duetime.model.job import Job
 from duetime.model.lease import SettleResult
 from duetime.model.row_parts import Act
 from duetime.model.transition import cancelled, skipped
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
 from duetime_contract.job_specimens import (
     DAY,
     FINAL,

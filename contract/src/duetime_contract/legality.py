@@ -13,7 +13,7 @@ import pytest
 
 from duetime.model.action import TRANSITIONS, Action, Attempt, SkipReason, Status
 from duetime.model.lease import Applied, Rejected, SettleResult
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime_contract.specimens import CALLER, EXPIRY, HOUR, MINUTE, NOON, end, terms
 from duetime_contract.subject import StoreContract
 

@@ -12,7 +12,8 @@ import pytest
 from duetime.errors import InvalidCursor
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, Status
-from duetime.ports.actions import ActionStore, Page
+from duetime.ports.action_store import ActionStore
+from duetime.ports.actions import Page
 from duetime_contract.job_specimens import occurrence, recorded
 from duetime_contract.specimens import (
     ACME,

@@ -10,7 +10,7 @@ from threading import Barrier
 
 from duetime.model.action import Action, Status
 from duetime.model.lease import Applied, Claimed, LeaseHeld, Rejected, SettleResult
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime_contract.specimens import (
     CALLER,
     EXPIRY,

@@ -14,7 +14,7 @@ from duetime.ids import SYSTEM_TENANT
 from duetime.model.action import Action
 from duetime.model.lease import Applied, Rejected
 from duetime.model.rate_limit import Pace, RateBucket, RateLimit
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime.testing.invariants import first_excess
 from duetime_contract.specimens import ACME, CALLER, GLOBEX, HOUR, NOON, SECOND, TICK, stored_row
 from duetime_contract.subject import StoreContract

@@ -10,7 +10,7 @@ import pytest
 from duetime.model.action import Action, Status
 from duetime.model.active_region import FENCES, ActiveRegion
 from duetime.model.lease import Claimed, LeaseHeld, SettleResult
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime.ports.regions import ActiveRegions
 from duetime_contract.specimens import (
     CALLER,

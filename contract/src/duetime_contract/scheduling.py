@@ -13,7 +13,7 @@ from duetime.ids import new_action_id
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.lease import Applied, Claimed
 from duetime.model.new_action import PAYLOAD_LIMIT
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime_contract.specimens import (
     ACME,
     CALLER,

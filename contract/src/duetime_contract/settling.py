@@ -10,7 +10,7 @@ import pytest
 from duetime.model.action import KEPT_ATTEMPTS, Action, Ending, Status
 from duetime.model.lease import Applied, Renewed, SettleResult
 from duetime.model.row_parts import Act
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime_contract.specimens import (
     CALLER,
     EXPIRY,

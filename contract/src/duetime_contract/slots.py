@@ -14,7 +14,7 @@ from duetime.model.lease import Claimed, ClaimTerms, SettleResult
 from duetime.model.row_parts import Act, Concurrency
 from duetime.model.slots import MOST_WAITING, KeySlots, SlotMove
 from duetime.model.transition import started
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime_contract.scheduling import LARGE
 from duetime_contract.specimens import (
     ACME,

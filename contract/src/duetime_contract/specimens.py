@@ -15,7 +15,8 @@ from typing import Protocol, TypeVar
 from duetime.ids import TenantId, due_shard_of, new_action_id
 from duetime.model.action import Action, ActionRef, Ending, Status
 from duetime.model.lease import Applied, Claimed, ClaimTerms, Rejected, Settlement
-from duetime.ports.actions import ActionStore, DueEntry
+from duetime.ports.action_store import ActionStore
+from duetime.ports.actions import DueEntry
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

@@ -10,8 +10,8 @@ import pytest
 
 from duetime.model.action import Action, SkipReason, Status
 from duetime.model.job import Job
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
 from duetime_contract.job_specimens import added, planned, taken
 from duetime_contract.specimens import (
     CALLER,

@@ -8,7 +8,7 @@ import hashlib
 from duetime.ids import TenantId, shard_of
 from duetime.model.action import KEPT_ATTEMPTS, ActionRef
 from duetime.model.attempt_traceback import AttemptTraceback
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime_contract.specimens import EXPIRY, HOUR, NOON, SECOND, fresh
 from duetime_contract.subject import StoreContract
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from duetime.model.action import Status, Trigger
 from duetime.model.change import Change
 from duetime.model.job import JobRef, job_ref_of
-from duetime.ports.jobs import JobStore
+from duetime.ports.job_store import JobStore
 
 
 @dataclass(eq=False, slots=True)

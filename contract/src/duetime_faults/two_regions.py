@@ -19,7 +19,7 @@ from duetime.model.active_region import ActiveRegion, epoch_of
 from duetime.model.change import Change
 from duetime.ports.batches import BATCH
 from duetime.ports.job_state import CURRENT, DEFINITION, STATE
-from duetime.ports.jobs import JobPorts
+from duetime.ports.job_store import JobPorts
 from duetime.ports.keyed_items import Key
 from duetime.ports.row_store import OnCommit
 from duetime.ports.work_pauses import FAILURES, PAUSE

@@ -16,7 +16,7 @@ from duetime.model.change import Change
 from duetime.model.job import WHOLE_JOB, Job, JobRef, Overlap, job_ref_of
 from duetime.model.outcome import EXPIRED
 from duetime.model.slots import KeySlots
-from duetime.ports.jobs import JobStore
+from duetime.ports.job_store import JobStore
 from duetime.testing.journey import description_of, short
 from duetime_faults.late_requests import LateRequests
 from duetime_faults.processes import Process, Processes

@@ -19,7 +19,7 @@ from duetime.model.expiry import check_expiry
 from duetime.model.lease import Applied, Rejected
 from duetime.model.selection import Selection, check_limit
 from duetime.ports.actions import DamagedRow, Page
-from duetime.ports.jobs import JobStore
+from duetime.ports.job_store import JobStore
 from duetime.telemetry import spans
 
 LONGEST_REASON = 500

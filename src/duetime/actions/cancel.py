@@ -11,8 +11,8 @@ from duetime.model import transition
 from duetime.model.action import Action, Status
 from duetime.model.job import job_ref_of
 from duetime.model.lease import Applied, Rejected
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
 
 
 def cancel(

@@ -14,7 +14,7 @@ from duetime.model import row_parts
 from duetime.model.action import Action, ActionRef
 from duetime.model.batch import HELD_AT, MOST_FOLLOWERS, ActionBatch, BatchRef, followed
 from duetime.model.predecessors import ANY, SKIP, After, AfterFailure, Decision, Predecessors, decide
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime.wakeups.count_batch import new_version
 
 log = logging.getLogger(__name__)

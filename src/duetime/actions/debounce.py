@@ -14,7 +14,7 @@ from duetime.model.action import Action
 from duetime.model.debounce import awaits_first_run, check_same_type, coalesced, due_time_of_call, key_of
 from duetime.model.lease import Applied
 from duetime.model.new_action import offloaded, rate_key_of, written_payload
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 
 if TYPE_CHECKING:
     from duetime.payload import Payload

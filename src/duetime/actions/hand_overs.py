@@ -38,8 +38,9 @@ from duetime.model.hand_over_token import Token, key_of, token_of
 from duetime.model.lease import SettleResult
 from duetime.model.outcome import SUCCEEDED, Outcome
 from duetime.model.row_parts import Progress
-from duetime.ports.actions import ActionStore, DamagedRow
-from duetime.ports.jobs import JobStore
+from duetime.ports.action_store import ActionStore
+from duetime.ports.actions import DamagedRow
+from duetime.ports.job_store import JobStore
 from duetime.retry import NEVER, RetryPolicy
 from duetime.settings import Settings
 

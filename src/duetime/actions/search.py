@@ -33,7 +33,8 @@ from duetime.model.action import Action, ActionRef
 from duetime.model.marks import FailedMark
 from duetime.model.redaction import read_payload
 from duetime.model.selection import LARGEST_PAGE, Selection
-from duetime.ports.actions import ActionStore, Page, Scanned
+from duetime.ports.action_store import ActionStore
+from duetime.ports.actions import Page, Scanned
 
 MOST_READS = 5
 """The most pages of the index that fill one page."""

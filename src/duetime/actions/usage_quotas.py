@@ -19,7 +19,7 @@ from duetime.settings import Settings
 Orders: TypeAlias = Sequence[tuple[Action, KeyTerms | None]]
 """New actions, each with the terms of its idempotency key."""
 FirstOfKey: TypeAlias = Callable[[Action, KeyTerms], Action | None]
-"""`duetime.ports.actions.ActionStore.first_of_key`."""
+"""`duetime.ports.action_store.ActionStore.first_of_key`."""
 
 REREAD_AFTER = timedelta(seconds=10)
 _CHECKED = (Quota.PENDING, Quota.PAYLOAD_BYTES)

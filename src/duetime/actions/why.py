@@ -23,7 +23,7 @@ from duetime.model.rate_limit import RateLimit
 from duetime.model.row_parts import HandOver
 from duetime.model.slots import KeySlots
 from duetime.model.work_pause import LATEST_WAKE, Hold, WorkPause
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime.settings import Settings
 
 _MOST_AHEAD = 1_000

@@ -26,8 +26,8 @@ from duetime.model.action import Action
 from duetime.model.permissions import Permission
 from duetime.model.work_pause import Hold, PausableWork, WorkPause, work_of
 from duetime.ports.access import AuditTrail, Grants
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobPorts
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobPorts
 from duetime.ports.notifications import InboxPorts
 from duetime.ports.rate_limits import NoSetLimits, SetLimits
 from duetime.ports.run_counts import RunCounts

@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
 from duetime.api.errors import RequestError
-from duetime.ports.jobs import JobStore
+from duetime.ports.job_store import JobStore
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.event_handler.request import Request

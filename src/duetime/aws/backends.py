@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from duetime.aws.keyed_items import DynamoItems
     from duetime.aws.run_logs import CloudWatchRunLogs
     from duetime.aws.streams import DynamoStream
-    from duetime.ports.jobs import JobPorts
+    from duetime.ports.job_store import JobPorts
     from duetime.ports.notifications import NotificationPorts
     from duetime.ports.undelivered import UndeliveredPorts
 
@@ -125,7 +125,7 @@ class AwsBackends(KeyedPorts):
     @property
     def job_ports(self) -> JobPorts:
         from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `jobs`
-        from duetime.ports.jobs import JobPorts  # noqa: PLC0415 - as above
+        from duetime.ports.job_store import JobPorts  # noqa: PLC0415 - as above
 
         return JobPorts(self.jobs, self.routes, EventBridgeJobWakes.precision, self.regions)
 

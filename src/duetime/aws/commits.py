@@ -84,7 +84,7 @@ class CommitTransaction:
 
 
 def commit(client: Client, transaction: CommitTransaction) -> SettleResult:
-    """See `duetime.ports.actions.ActionStore.commit`."""
+    """See `duetime.ports.action_store.ActionStore.commit`."""
     request = transaction.request()
     try:
         _send_with_retry(

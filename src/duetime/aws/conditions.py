@@ -102,7 +102,6 @@ def checkpoint(claimed: Action, stored: Checkpoint) -> Update:
             ":checkpoint": {"M": FORMS["Checkpoint"].store(stored)},
             ":number": {"N": str(stored.number)},
         },
-        "ReturnValues": "ALL_NEW",
     }
 
 

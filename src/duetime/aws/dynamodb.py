@@ -78,10 +78,10 @@ class DynamoTable:
     def __init__(self, client: Client, name: str) -> None:
         self.client, self.name = client, name
 
-    def get(self, key: Item) -> Item | None:
-        """Return an item by a consistent read, or None if there is none."""
+    def get(self, key: Item, *, may_lag: bool = False) -> Item | None:
+        """Return an item, or None if there is none; by a consistent read, unless it may lag."""
         with translate_errors(SERVICE):
-            return self.client.get_item(TableName=self.name, Key=key, ConsistentRead=True).get("Item")
+            return self.client.get_item(TableName=self.name, Key=key, ConsistentRead=not may_lag).get("Item")
 
     def get_many(self, keys: Sequence[Item]) -> Iterator[Item]:
         """Yield at most 100 items by consistent reads, in no order; missing items are left out.

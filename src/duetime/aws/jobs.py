@@ -22,7 +22,7 @@ from duetime.model.backfill import BackfillRef
 from duetime.model.job import MAINTENANCE_SHARDS, Job, JobRef
 from duetime.ports.backfills import PREFIX, ref_of
 from duetime.ports.job_state import CURRENT, DEFINITION, JOB, STATE
-from duetime.ports.job_store import Jobs, is_consistent, to_job
+from duetime.ports.job_store import JobStore, is_consistent, to_job
 from duetime.ports.jobs import JobPage
 from duetime.ports.keyed_items import Fields
 
@@ -30,10 +30,10 @@ _JOBS_AT_ONCE = 50
 _SHARDS = tuple(SHARDS[:MAINTENANCE_SHARDS])
 
 
-class DynamoJobStore(Jobs):
+class DynamoJobStore(JobStore):
     """The jobs table, and the rows of the actions table that change together with a job.
 
-    See `duetime.ports.jobs.JobStore`.
+    See `duetime.ports.job_store.JobStore`.
     """
 
     def __init__(self, client: Client, actions_table: str, jobs_table: str, *, due_shards: int) -> None:

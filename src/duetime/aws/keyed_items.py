@@ -14,11 +14,12 @@ from duetime.aws import unreadable_items
 from duetime.aws.dynamodb import SERVICE, Client, DynamoTable, readable
 from duetime.aws.faults import ConditionFailed, TransactionFailed, translate_errors
 from duetime.aws.items import from_item
-from duetime.aws.keys import Item
+from duetime.aws.keys import Item, row_key
 from duetime.aws.row_entries import RowEntries
 from duetime.aws.tables import JOBS
 from duetime.aws.transactions import Entry, retry_on_conflict
 from duetime.errors import UnreadableRow
+from duetime.model.action import Action, ActionRef
 from duetime.ports.keyed_items import (
     UNREADABLE,
     AnyOf,
@@ -89,6 +90,10 @@ class DynamoItems:
         item = self._table.get(item_key(key))
         return None if item is None else read_one(kind, item, read, instead)
 
+    def row(self, ref: ActionRef, *, may_lag: bool = False) -> Action | None:
+        item = self._rows.table.get(row_key(ref), may_lag=may_lag)
+        return from_item(item) if item else None
+
     def find(
         self, query: Query, read: Callable[[Fields], T], instead: Callable[[Fields], T | None] = nothing
     ) -> Iterator[T]:
@@ -111,6 +116,8 @@ class DynamoItems:
             self._rows.prepare(writes)
             entries += self._rows.of_payloads(writes)
         is_one = len(entries) == 1 and "ConditionCheck" not in entries[0]
+        if is_one and self._rows.put_directly(writes[0]):
+            return Outcome(is_written=True, items={})
         send = self._send if is_one and not counts_once else self._transact
         try:
             written = retry_on_conflict(partial(send, entries), Cancelled, tries=tries)
@@ -125,6 +132,8 @@ class DynamoItems:
 
     def _send(self, entries: list[Entry]) -> Item:
         ((kind, request),) = entries[0].items()
+        if kind == "Update":
+            request = {**request, "ReturnValues": "ALL_NEW"}
         with translate_errors(SERVICE):
             written: Item = getattr(self.client, _CALLS[kind])(**request).get("Attributes", {})
         return written
@@ -153,8 +162,7 @@ class DynamoItems:
         request |= texts.given()
         if not change:
             return {"ConditionCheck": request}
-        returned = {"ReturnValues": "ALL_NEW"} if write.is_returned else {}
-        return {"Update": {**request, "UpdateExpression": change, **returned}}
+        return {"Update": {**request, "UpdateExpression": change}}
 
 
 def _as_stored(write: AnyWrite, item: Item) -> Any:

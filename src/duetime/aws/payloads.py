@@ -11,8 +11,7 @@ from duetime.aws.faults import ConditionFailed
 from duetime.aws.items import to_payload_item
 from duetime.aws.keys import payload_key
 from duetime.aws.transactions import Entry, put
-from duetime.model.action import Action, ActionRef
-from duetime.model.lease import Applied, Rejected
+from duetime.model.action import Action, ActionRef, Status
 from duetime.ports.keyed_items import EPOCH
 
 _OUTLIVES = timedelta(days=400)
@@ -45,21 +44,19 @@ class DynamoPayloads:
         payload = (item or {}).get("payload", {}).get("S")
         return replace(action, payload=payload if isinstance(payload, str) else None)
 
-    def keeping(self, outcome: Applied | Rejected) -> Applied | Rejected:
-        """Extend the time to live of an offloaded payload after a new due time."""
-        if isinstance(outcome, Applied) and outcome.action.payload_size:
-            self._extend(outcome.action, outcome.action.due_at + _OUTLIVES)
-        return outcome
+    def outlive(self, read: Action, after: Action) -> None:
+        """Extend the time to live of an offloaded payload before its row gets one, or another due time.
 
-    def outlive(self, row: Action, kept_until: datetime | None) -> None:
-        """Extend the time to live of an offloaded payload before its row gets one.
-
-        With a retention of less than a year this writes nothing: a payload lives 400 days after its due time.
+        With a retention of less than a year, an end writes nothing: a payload lives 400 days after its due
+        time, which a retry does not move.
         """
-        if kept_until is None or not row.payload_size:
+        if not read.payload_size:
             return
-        if kept_until + _OUTLIVES_ROW > row.nominal_at + _OUTLIVES:
-            self._extend(row, kept_until + _OUTLIVES_ROW)
+        if after.kept_until is not None:
+            if after.kept_until + _OUTLIVES_ROW > read.nominal_at + _OUTLIVES:
+                self._extend(read, after.kept_until + _OUTLIVES_ROW)
+        elif read.status is not Status.PROCESSING and after.due_at != read.due_at:
+            self._extend(read, after.due_at + _OUTLIVES)
 
     def _extend(self, row: Action, until: datetime) -> None:
         """Move the time to live, never back. A missing payload fails the run later."""

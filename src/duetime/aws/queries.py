@@ -86,7 +86,7 @@ _INSTANT = 27
 class DynamoQueries:
     """The queries of the actions table.
 
-    See `duetime.ports.actions.ActionStore`.
+    See `duetime.ports.action_store.ActionStore`.
     """
 
     def __init__(self, client: Client, table: str, *, due_shards: int) -> None:

@@ -37,9 +37,9 @@ from duetime.model.batch import BatchRef
 from duetime.model.change import Change
 from duetime.model.priority import high_queue_of
 from duetime.model.quota import has_quotas
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime.ports.backends import KeyedPorts
-from duetime.ports.jobs import JobPorts, JobStore
+from duetime.ports.job_store import JobPorts, JobStore
 from duetime.ports.keyed_items import Fields, Items, Kind
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.regions import ActiveRegions, NoRegions

@@ -32,7 +32,7 @@ from duetime.model.job_events import (
 from duetime.model.lifecycle import LifecycleEvent, is_in_events, of_audit, of_undelivered, of_work_pause
 from duetime.model.undelivered import Undelivered
 from duetime.model.work_pause import WorkPauseChange
-from duetime.ports.jobs import JobStore
+from duetime.ports.job_store import JobStore
 from duetime.ports.wakeups import EventBus, Routes
 from duetime.settings import Settings
 

@@ -13,8 +13,8 @@ from duetime.model.job import job_ref_of
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.outcome import Outcome, settlement
 from duetime.model.run_stats import ended_run
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
 from duetime.retry import NEVER, RetryPolicy
 from duetime.settings import Settings
 

@@ -19,7 +19,8 @@ from duetime.model.action import Action, SkipReason
 from duetime.model.deadline import DeadlineState, deadline_at, state_at
 from duetime.model.deadline_report import ReportKind
 from duetime.model.job import Definition, Job, JobRef
-from duetime.ports.actions import ActionStore, Page
+from duetime.ports.action_store import ActionStore
+from duetime.ports.actions import Page
 from duetime.ports.backends import JobTables
 
 EXCUSES = frozenset({SkipReason.PAUSED, SkipReason.DISABLED, SkipReason.RETIRED, SkipReason.REQUESTED})

@@ -21,7 +21,8 @@ from duetime.model.backfill import USUAL_AT_ONCE, BackfillOrder
 from duetime.model.job import Job, JobRef, Origin, StoredDefinition
 from duetime.model.selection import RunSelection, check_limit
 from duetime.ports.actions import Page
-from duetime.ports.jobs import JobPage, JobPorts
+from duetime.ports.job_store import JobPorts
+from duetime.ports.jobs import JobPage
 from duetime.retry import Duration
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from duetime.model.backfill import BackfillRef
 from duetime.model.job import WHOLE_JOB, Job, JobRef, JobSpan, SpanKind
 from duetime.ports.backends import Backends
 from duetime.ports.circuit_breaker import CircuitBreaker
-from duetime.ports.jobs import JobStore
+from duetime.ports.job_store import JobStore
 
 log = logging.getLogger(__name__)
 

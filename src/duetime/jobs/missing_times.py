@@ -9,7 +9,7 @@ from itertools import islice
 
 from duetime import ids
 from duetime.model.job import Job, Version
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 
 _MOST_TIMES = 10_000
 _PAGE = 100

@@ -29,8 +29,8 @@ from duetime.jobs.claim_policy import Postpone, Skip, wait_ends_at
 from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.model.batch import MOST_FOLLOWERS
 from duetime.model.job import Job, JobRef, Version
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
 
 _SOONEST, _LATEST = timedelta(minutes=1), timedelta(minutes=30)
 """The bounds of the time between two looks: 40 of them in twelve hours."""

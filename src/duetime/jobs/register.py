@@ -39,7 +39,7 @@ from duetime.model.idempotency import key_terms
 from duetime.model.job import Definition, Job, JobRef, Origin, is_manual
 from duetime.model.quota import Quota, limit_of
 from duetime.ports.backends import JobTables
-from duetime.ports.jobs import JobPorts, JobStore
+from duetime.ports.job_store import JobPorts, JobStore
 from duetime.retry import RetryPolicy, policy
 from duetime.settings import Settings
 

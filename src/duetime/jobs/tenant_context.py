@@ -11,8 +11,8 @@ from duetime.clock import Clock
 from duetime.errors import InvalidArgument
 from duetime.ids import Entropy, TenantId
 from duetime.model.action import Action
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
 from duetime.settings import Settings
 
 

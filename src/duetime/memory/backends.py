@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from duetime.clock import Clock
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore, JobWakes
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
+from duetime.ports.jobs import JobWakes
 from duetime.ports.rate_limits import NoSetLimits, SetLimits
 from duetime.ports.regions import ActiveRegions, NoRegions
 from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers

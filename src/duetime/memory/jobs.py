@@ -17,7 +17,7 @@ from duetime.model.job_events import BackfillChange, JobChange, ReportKept, Span
 from duetime.ports.backfills import BACKFILL, ref_of, to_backfill
 from duetime.ports.job_history import REPORT, SPAN, to_report, to_span
 from duetime.ports.job_state import DEFINITION, JOB, STATE, job_ref, key_of
-from duetime.ports.job_store import Jobs, to_job
+from duetime.ports.job_store import JobStore, to_job
 from duetime.ports.jobs import JobPage
 from duetime.ports.keyed_items import Fields, Key, Kind
 
@@ -26,12 +26,12 @@ _Attention = tuple[str, str, str, str]
 _Fact = JobChange | BackfillChange | SpanKept | ReportKept
 
 
-class MemoryJobStore(Jobs):
+class MemoryJobStore(JobStore):
     """The jobs in memory.
 
     The store calls `on_change` with each change, in order: this is the jobs' stream.
 
-    See `duetime.ports.jobs.JobStore`.
+    See `duetime.ports.job_store.JobStore`.
     """
 
     def __init__(

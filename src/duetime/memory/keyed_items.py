@@ -12,6 +12,7 @@ from threading import RLock
 from typing import Any, TypeVar
 
 from duetime.memory.table import MemoryTable
+from duetime.model.action import Action, ActionRef
 from duetime.ports.keyed_items import (
     AnyWrite,
     Fields,
@@ -94,6 +95,10 @@ class MemoryItems(StepItems):
         item = self.item_at(key)
         return None if item is None else read(item)
 
+    def row(self, ref: ActionRef, *, may_lag: bool = False) -> Action | None:
+        del may_lag
+        return None if self._rows is None else self._rows.get(ref)
+
     def find(
         self, query: Query, read: Callable[[Fields], T], instead: Callable[[Fields], T | None] = nothing
     ) -> Iterator[T]:
@@ -131,11 +136,12 @@ class MemoryItems(StepItems):
             return self.item_at(write.key)
         return self._rows and self._rows.get(write.ref)
 
-    def put(self, write: AnyWrite, old: Any, new: Any) -> None:
+    def put(self, write: AnyWrite, old: Any, new: Any) -> Any:
         if isinstance(write, Write):
             self.replace(write.key, new)
         elif self._rows is not None and new is not old:
             self._rows.write(old, new)
+        return new
 
     def written(self, write: AnyWrite, old: Any, new: Any) -> None:
         if isinstance(write, Write):

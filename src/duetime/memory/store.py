@@ -30,7 +30,7 @@ _NO_ENTRIES = DuePage((), None)
 class MemoryQueries(Queries):
     """The queries of the actions table.
 
-    See `duetime.ports.actions.ActionStore`.
+    See `duetime.ports.action_store.ActionStore`.
     """
 
     def __init__(self, table: MemoryTable) -> None:

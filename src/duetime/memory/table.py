@@ -60,17 +60,6 @@ class MemoryTable:
 
     def write(self, old: Action | None, new: Action) -> Action:
         """Replace the row `old` by `new`, or add `new` if `old` is None. The caller holds the lock."""
-        return self._write(old, new, new.ref)
-
-    def add(self, new: Action) -> bool:
-        """Add a row, unless there is one; return whether it was added. The caller holds the lock."""
-        ref = new.ref
-        if ref in self.by_ref:
-            return False
-        self._write(None, new, ref)
-        return True
-
-    def _write(self, old: Action | None, new: Action, ref: ActionRef) -> Action:
         if old is None:
             _insert(self._lists.setdefault(_list(new), []), new.id)
         elif not old.status.is_final:
@@ -78,7 +67,7 @@ class MemoryTable:
             del entries[bisect_left(entries, _due_key(old))]
         if not new.status.is_final:
             _insert(self.due_index[new.due_shard], _due_key(new))
-        self.by_ref[ref] = new
+        self.by_ref[new.ref] = new
         self._on_change(Change(old, new))
         return new
 

@@ -42,11 +42,11 @@ def _parts(value: Any) -> dict[tuple[type, Any], Any] | None:
     Those of a model are also attributes that nothing declares; a cached property is none.
     """
     if isinstance(value, BaseModel):
-        extra, private = value.__pydantic_extra__ or {}, value.__pydantic_private__ or {}
-        model, fields, parts = type(value), type(value).model_fields, dict[Any, Any](extra | private)
-        parts |= {
-            name: vars(value)[name] for name in vars(value) if name in fields or not hasattr(model, name)
+        model, fields = type(value), type(value).__pydantic_fields__
+        parts: dict[Any, Any] = {
+            name: part for name, part in vars(value).items() if name in fields or not hasattr(model, name)
         }
+        parts |= (value.__pydantic_extra__ or {}) | (value.__pydantic_private__ or {})
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
     elif isinstance(value, list | tuple | deque):

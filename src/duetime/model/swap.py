@@ -101,7 +101,7 @@ def applied_if_mine(
     The time to live does not count: rows have whole seconds.
     """
     row = outcome.action
-    if row is None or row.status is not after.status:
+    if isinstance(outcome, Applied) or row is None or row.status is not after.status:
         return outcome
     expected = {name: getattr(after, name) for name in guard.as_read} | changes(read, after)
     is_mine = all(getattr(row, name) == value for name, value in expected.items() if name != "kept_until")

@@ -121,16 +121,23 @@ _RENEWED_WITHIN = timedelta(days=200)
 
 
 class IdempotencyKeys(Keyed):
-    """The idempotency keys of a table: see `duetime.ports.actions.ActionStore`."""
+    """The idempotency keys of a table: see `duetime.ports.action_store.ActionStore`."""
 
     def __init__(self, items: Items, get: Get) -> None:
         super().__init__(items)
         self._get = get
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
-        """Write an offloaded payload only if the key permits the row.
+        """*schedule, under a key*: take the action's idempotency key, and add its row, in one transaction.
 
-        A repeated call would leave the payload behind.
+        A key is free if no action of the tenant has it. If the key's time has passed by ``terms.now``, and
+        its action is final or gone, this action takes the key over. Otherwise, return the current row of the
+        action that has the key. A returned action with the id of `action` is this action, also after a lost
+        response.
+
+        Raises:
+            KeyConflict: the key is not free, and its action has another type or payload. Nothing was
+            added.
         """
         if action.payload_size and (first := self.first_of_key(action, terms)) is not None:
             return first
@@ -162,7 +169,9 @@ class IdempotencyKeys(Keyed):
             return None
 
     def first_of_key(self, action: Action, terms: KeyTerms) -> Action | None:
-        """Return the action that has the key of `action`, as `put_once` does; None if the key is available.
+        """Return the action that `put_once` would return in place of `action`; None if its key is free.
+
+        Another writer may take a free key at once.
 
         Raises:
             KeyConflict: as for `put_once`.
@@ -196,7 +205,7 @@ class IdempotencyKeys(Keyed):
         return Rejected(row, taken_by=None if held is None else held.action_id)
 
     def remove_key(self, ref: ActionRef, key: str) -> None:
-        """Remove the key of a removed row, unless another action has the key now."""
+        """Delete the idempotency key of a removed row, unless another action has the key now."""
         place, mine = key_of(IDEMPOTENCY_KEY, ref.tenant_id, key), {"action_id": ref.id}
         self._items.write(Write(kind=IDEMPOTENCY_KEY, key=place, guard=(mine,), is_removal=True))
 
@@ -217,14 +226,14 @@ def _key(action: Action) -> Key:
 
 
 class DebounceKeys(Keyed):
-    """The debounce keys of a table: see `duetime.ports.actions.ActionStore`."""
+    """The debounce keys of a table: see `duetime.ports.action_store.ActionStore`."""
 
     def __init__(self, items: Items, get: Get) -> None:
         super().__init__(items)
         self._get = get
 
     def find_debounced(self, tenant_id: TenantId, key: str) -> DebounceHolder | None:
-        """Return the latest action of a key."""
+        """Return the latest action of a debounce key, by consistent reads; None if the key is free."""
         item = self._items.get(DEBOUNCE_KEY, key_of(DEBOUNCE_KEY, tenant_id, key), unread)
         if item is None:
             return None
@@ -235,7 +244,12 @@ class DebounceKeys(Keyed):
         return holder if is_forged else replace(holder, action=row)
 
     def put_debounced(self, action: Action, former: DebounceHolder | None) -> bool:
-        """Take the key with a new row; return False if it is not as read."""
+        """*schedule, debounced*: take the action's debounce key, and add its row, in one transaction.
+
+        Without `former`, the key must be free; with it, the key must be of that action, which a caller has
+        read and which no longer awaits its first run. Otherwise change nothing and return False. If the row
+        exists, an earlier try of this call has added it: return True.
+        """
         as_read = IS_NEW if former is None else DEBOUNCE_KEY.as_read(former)
         put = {"action_id": action.id, "ttl": action.due_at + _OUTLIVES}
         key = Write(kind=DEBOUNCE_KEY, key=_debounced(action), guard=as_read, put=put)
@@ -248,7 +262,12 @@ class DebounceKeys(Keyed):
         return outcome.is_written or _ROW in outcome.items  # ids are unique: this is a repeated call
 
     def coalesce(self, row: Action, changed: Action, holder: DebounceHolder) -> Applied | Rejected:
-        """Change the pending row of a key, and move the key's time to live with its due time."""
+        """*coalesce*: pending → pending, with the due time, payload and expiry of `changed`.
+
+        The row must be pending under the `generation` of `row`; `changed` has the next one. `holder` is what
+        `find_debounced` returned. A row that has taken the same call, now or before other calls and runs,
+        was changed by an earlier try of this call: return `Applied` with the present row.
+        """
         writes: list[AnyWrite] = [RowSwap(row, changed, PENDING_AS_READ, has_payload=True)]
         if changed.due_at + _RENEWED_WITHIN > holder.until:
             mine, sets = {"action_id": changed.id}, {"ttl": changed.due_at + _OUTLIVES}

@@ -10,9 +10,10 @@ from duetime._lazy_property import lazy_property
 if TYPE_CHECKING:
     from duetime.clock import Clock
     from duetime.ports.access import AuditTrail, Grants
-    from duetime.ports.actions import ActionStore
+    from duetime.ports.action_store import ActionStore
     from duetime.ports.deliveries import Deliveries, Windows
-    from duetime.ports.jobs import JobStore, JobWakes
+    from duetime.ports.job_store import JobStore
+    from duetime.ports.jobs import JobWakes
     from duetime.ports.keyed_items import Items
     from duetime.ports.notifications import Inbox, PreferencesStore
     from duetime.ports.rate_limits import SetLimits

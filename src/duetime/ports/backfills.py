@@ -76,10 +76,15 @@ BACKFILL = Kind(
 
 
 class Backfills(Keyed):
-    """The backfills of jobs: see `duetime.ports.jobs.JobStore`."""
+    """The backfills of jobs: see `duetime.ports.job_store.JobStore`."""
 
     def begin_backfill(self, job: Job, backfill: Backfill) -> bool:
-        """Add a backfill, and increase its job's revision, if that is as read; a repeat returns True."""
+        """Add a backfill of a job, and increase the job's revision by one, in one transaction.
+
+        Return False if the job's revision is not that of `job`, or it has a backfill of this id. So no two
+        calls that read the same revision both succeed. A backfill with the begin and the actor of `backfill`
+        was added by an earlier try of this call: return True.
+        """
         writes = backfill_put(backfill, guard=IS_NEW), job_state.next_revision(job)
         if self._items.write(*writes).is_written:
             return True
@@ -87,19 +92,23 @@ class Backfills(Keyed):
         return present is not None and (present.begun_at, present.begun_by) == begun
 
     def find_backfill(self, ref: BackfillRef) -> Backfill | None:
-        """Return a backfill, or None. By a query, for the roles of jobs have no right on single items."""
+        """Return a backfill by a consistent read, or None if there is none."""
         place, sort = key_of(ref)
         found = self._items.find(Query(kind=BACKFILL, partition=place, span=(sort, sort)), unread)
         return next((read_strictly(to_backfill, item) for item in found), None)
 
     def backfills(self, ref: JobRef) -> Sequence[Backfill]:
-        """Return those of a job, the latest first."""
+        """Return a job's backfills by a consistent read, ended ones included, the latest first."""
         place = BACKFILL.key("", tenant=ref.tenant_id, job=ref.name).partition
         found = self._items.find(Query(kind=BACKFILL, partition=place, begin=PREFIX), to_backfill)
         return sorted(found, key=lambda backfill: (backfill.begun_at, backfill.id), reverse=True)
 
     def change_backfill(self, read: Backfill, changed: Backfill) -> bool:
-        """Replace a backfill if its revision is as read; a repeat returns True."""
+        """Replace a backfill by `changed`, which has the next revision.
+
+        Return False if the stored revision is not that of `read`. One that is as this call leaves it was
+        changed by its first attempt: return True.
+        """
         outcome = self._items.write(backfill_put(changed, guard=BACKFILL.as_read(read)))
         return outcome.is_written or outcome.read(to_backfill) == changed
 

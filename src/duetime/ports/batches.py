@@ -5,7 +5,8 @@ An item that is not complete is in the due index, at the end of its times: there
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -20,6 +21,7 @@ from duetime.model.batch import (
     ActionBatch,
     BatchRef,
     Counts,
+    MemberStatus,
 )
 from duetime.ports.actions import BatchPage
 from duetime.ports.keyed_items import (
@@ -76,10 +78,14 @@ BATCH = Kind(
 
 
 class Batches(Keyed):
-    """The batches of tenants: see `duetime.ports.actions.ActionStore`."""
+    """The batches of tenants: see `duetime.ports.action_store.ActionStore`."""
 
     def open_batch(self, batch: ActionBatch, completion: Action | None) -> ActionBatch:
-        """Add a batch and its completion action; return the present batch of this name instead."""
+        """*open*: add a batch and its completion action, in one transaction, if no batch has its name.
+
+        Otherwise add nothing, and return the present batch. A batch with the `version` of `batch` was added
+        by an earlier try of this call.
+        """
         rows = [] if completion is None else [RowPut(completion)]
         if self._items.write(batch_put(batch, guard=IS_NEW), *rows).is_written:
             return batch
@@ -89,22 +95,34 @@ class Batches(Keyed):
         return present
 
     def find_batch(self, ref: BatchRef) -> ActionBatch | None:
-        """Return a batch, or None if there is none."""
+        """Return a batch, by a consistent read."""
         item = self._items.get(BATCH, key_of(ref), unread)
         return None if item is None else read_strictly(to_batch, item)
 
     def change_batch(self, read: ActionBatch, changed: ActionBatch) -> bool:
-        """Replace a batch if its version is as read; a repeat returns True."""
+        """Replace a batch, if its version is that of `read`; else change nothing and return False.
+
+        If its version is that of `changed`, an earlier try of this call has replaced it: return True.
+        """
         outcome = self._items.write(batch_put(changed, guard=BATCH.as_read(read)))
         present = outcome.read(to_batch)
         return outcome.is_written or (present is not None and present.version == changed.version)
 
     def batches(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> BatchPage:
-        """Return a page of a tenant's batches, by name."""
+        """Return a tenant's batches by name. The list may lag by a moment."""
         place, size = key_of(BatchRef(tenant_id, "")).partition, limit + 1
         query = Query(kind=BATCH, partition=place, after=cursor or "", limit=size, may_lag=True)
         found = tuple(islice(self._items.find(query, to_batch), size))
         return BatchPage(found[:limit], found[limit - 1].name if len(found) > limit else None)
+
+    @abstractmethod
+    def member_statuses(
+        self, batch: ActionBatch, shard: str, start: int, stop: int
+    ) -> Mapping[int, MemberStatus]:
+        """Return the statuses of a batch's members in one of `SHARDS`, with numbers in [start, stop).
+
+        The reads are consistent. Missing rows are left out.
+        """
 
 
 def key_of(ref: BatchRef) -> Key:

@@ -192,9 +192,7 @@ class Windows(Keyed):
 
         A repeat returns the same digest.
         """
-        closing = Write(
-            kind=WINDOW, key=_window_key(window), guard=EXISTS, sets={"closed": True}, is_returned=True
-        )
+        closing = Write(kind=WINDOW, key=_window_key(window), guard=EXISTS, sets={"closed": True})
         outcome = self._items.write(closing)
         closed = outcome.read(partial(_to_count, window))
         if not outcome.is_written or closed is None:

@@ -19,24 +19,27 @@ is old.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from duetime import instant
 from duetime.errors import BackendUnavailable, CommitRejected, DuetimeError, RejectedEntry, UnreadableRow
-from duetime.ids import SHARDS, is_job_name
+from duetime.ids import SHARDS, TenantId, is_job_name
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef
+from duetime.model.backfill import BackfillRef
 from duetime.model.deadline_report import DeadlineReport, ReportKind
 from duetime.model.job import (
     MAINTENANCE_SHARDS,
     Job,
     JobRef,
     JobSpan,
+    Precision,
     StoredDefinition,
     Version,
     current_definition,
@@ -46,7 +49,7 @@ from duetime.model.lease import Rejected, Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
 from duetime.model.swap import PENDING_AS_READ, claimable, settleable
 from duetime.ports import job_state
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime.ports.backfills import Backfills
 from duetime.ports.delegate import delegate
 from duetime.ports.job_history import (
@@ -66,7 +69,7 @@ from duetime.ports.job_history import (
     to_version,
 )
 from duetime.ports.job_state import CURRENT, DEFINITION, JOB, STATE
-from duetime.ports.jobs import JobRunClaim, LockRequirement
+from duetime.ports.jobs import JobPage, JobRunClaim, LockRequirement
 from duetime.ports.keyed_items import (
     IS_NEW,
     UNREADABLE,
@@ -82,15 +85,17 @@ from duetime.ports.keyed_items import (
     Write,
     unread,
 )
+from duetime.ports.regions import ActiveRegions, NoRegions
 from duetime.ports.row_writes import RowStillDead, RowSwap
+from duetime.ports.wakeups import Routes
 
 _READS = 5
 _ROW = 0
 """The position of the row in a transaction with its job's state."""
 
 
-class Jobs(Keyed):
-    """The jobs of a table, over any back end: see `duetime.ports.jobs.JobStore`.
+class JobStore(Keyed):
+    """The jobs of a table, and the writes of a job together with one of its actions, over any back end.
 
     The rows of `actions` may share a transaction with the items.
     """
@@ -109,13 +114,41 @@ class Jobs(Keyed):
         found = self._current(ref, CURRENT + "~")
         return to_job(found) if found else None
 
+    @abstractmethod
+    def list(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> JobPage:
+        """Return a tenant's jobs by name, including removed jobs.
+
+        The list may lag; each job is read consistently.
+        """
+
+    @abstractmethod
+    def due_for_maintenance(
+        self, until: datetime, *, limit: int, cursor: str | None
+    ) -> tuple[Sequence[JobRef | BackfillRef], str | None]:
+        """Return jobs of all tenants with `maintain_at` at or before `until`, and a cursor if there are more.
+
+        Every job is in this index; with ``instant.LATEST`` it lists all jobs. It reads only what it returns.
+        Backfills that need steps (`Backfill.needs_steps`) are in it too, from their begin on.
+        """
+
     def add(self, job: Job) -> bool:
-        """Add a new job with its first version, unless it exists."""
+        """Add a new job with its first version. If the job exists, return False and change nothing."""
         put = Write(kind=JOB, key=job_state.key_of(job.ref), guard=IS_NEW, put=job_state.fields_of(job))
         return self._items.write(put, job_state.define(job)).is_written
 
     def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
-        """Write a change by reconcile or an operator, with the next revision."""
+        """Write a change by reconcile or an operator, with the next revision.
+
+        Return False if the stored revision is not `old`'s.
+
+        The change writes these attributes of `new`: definition, version, since, cursor, maintain_at, ends,
+        pauses, removed_at, tuning, wakes, registered_by, registered_at, idempotency_key, idempotency_until,
+        maintain_failures and unlocked_since. It never writes the lock, the waiting run or the statistics.
+        A new version is stored beside the previous ones, with the end of the previous one. A changed
+        definition of the same version replaces it; that of a registered job stays in `definitions`. The spans
+        are in the same transaction. A row that is as
+        this call leaves it was changed by its first attempt: return True.
+        """
         change = job_state.change(old, new)
         outcome = self._items.write(change, *_defined(old, new), *_spans(old.ref, spans))
         is_gone = not outcome.is_written and not outcome.items.get(0)
@@ -138,17 +171,24 @@ class Jobs(Keyed):
     def move_cursor(
         self, job: Job, cursor: datetime, maintain_at: datetime, *, missed: Sequence[JobSpan] = ()
     ) -> bool:
-        """Move the cursor and store the spans, if cursor and revision are as read."""
+        """*plan*: move the cursor and store the spans, if the cursor and the revision are those of `job`."""
         move = job_state.move_cursor(job, cursor, maintain_at)
         outcome = self._items.write(move, *_spans(job.ref, missed))
         return outcome.is_written or _has(outcome, job_state.moved(job, move))
 
     def postpone(self, job: Job, maintain_at: datetime, *, failures: int) -> bool:
-        """Set when the job is maintained next, if its revision is as read."""
+        """Set when the job is maintained next, and how often in a row that has failed.
+
+        Return False if the stored revision is not that of `job`: a change must not wait for the failures
+        before it. No other attribute changes, and neither does the revision.
+        """
         return self._items.write(job_state.postpone(job, maintain_at, failures)).is_written
 
     def claim(self, taking: JobRunClaim) -> bool:
-        """Claim a run with its job. Return False after a conflict too; the caller reads the rows again."""
+        """*claim an occurrence*: write the action's and the job's row in one transaction.
+
+        False if either changed.
+        """
         row = RowSwap(taking.row, taking.claimed, claimable(taking.row))
         job = [] if taking.hold is LockRequirement.NOTHING else [job_state.claim(taking)]
         dead = [RowStillDead(ref, read) for ref, read in taking.holders.items()]
@@ -167,7 +207,11 @@ class Jobs(Keyed):
         return row is not None and row.nonce == taking.claimed.nonce
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
-        """Let an action wait for the lock, if lock and waiting place are as read."""
+        """Let an action wait for the lock instead of ``job.waiting``.
+
+        Return False if another action was faster, or the lock is not as read: then a late request must not
+        let an action wait that has run meanwhile.
+        """
         wait = job_state.wait(job, waiting)
         outcome = self._items.write(wait)
         return outcome.is_written or _has(outcome, wait.sets)
@@ -181,7 +225,11 @@ class Jobs(Keyed):
         *,
         has_lock: bool = True,
     ) -> SettleResult:
-        """Settle a run, free its lock and count it; only settle it if another action has the lock."""
+        """*settle an occurrence*: settle the row as in `ActionStore`, free the lock, count the run.
+
+        If another action holds the lock, only the row is settled. A run without the lock (`has_lock`) is only
+        settled and counted. Both happen once, also after a lost response.
+        """
         settled = RowSwap(claimed, transition.settled(claimed, settlement), settleable(settlement))
         try:
             outcome = self._items.write(settled, self._ending(claimed, ref, ended, has_lock))
@@ -217,9 +265,10 @@ class Jobs(Keyed):
         number: int,
         has_lock: bool = True,
     ) -> SettleResult:
-        """Commit with an entry that frees the lock, or counts a run without the lock.
+        """*settle an occurrence by commit*: commit as in `ActionStore`, free the lock and count the run.
 
-        If another action holds the lock, or the job is gone or blocked, commit without the entry.
+        If another action holds the lock, the commit writes the entries and the row only. Without the lock
+        (`has_lock`), the run is counted.
         """
         ending = self._items.entry(self._ending(claimed, ref, ended, has_lock))
         commit = partial(self._actions.commit, claimed, settlement, number=number)
@@ -235,7 +284,10 @@ class Jobs(Keyed):
             raise CommitRejected(theirs) from None
 
     def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
-        """End the row, and free the lock if the run holds it, or end its waiting for the lock."""
+        """*cancel*, *skip*: replace a pending row by `ended`; False if status or generation changed.
+
+        This also frees the job's lock if the action holds it while it waits for its retry.
+        """
         if row.attempt:
             end = RowSwap(row, ended, PENDING_AS_READ)
             if self._items.write(end, job_state.unlock(ref, row.ref)).is_written:
@@ -247,11 +299,17 @@ class Jobs(Keyed):
         return True
 
     def count(self, ref: JobRef, ended: EndedRun) -> None:
-        """Count a run beside its settle."""
+        """Count a run beside its settle, which could not count it: other transactions blocked the job.
+
+        After a lost response, the run may be counted twice or not at all.
+        """
         self._items.write(job_state.count(ref, ended))
 
     def report(self, ref: JobRef, report: DeadlineReport) -> bool:
-        """Store a report, unless there is one of its kind and nominal time."""
+        """*report*: store a report if the job has none of its kind and nominal time; return if it did.
+
+        The first report stays as it is. After a lost response, a repeat may return False.
+        """
         return self._items.write(put_report(ref, report)).is_written
 
     def versions(self, ref: JobRef) -> Sequence[Version]:
@@ -264,7 +322,10 @@ class Jobs(Keyed):
         return [*(version for version in ended if version.number != job.version), current]
 
     def definitions(self, ref: JobRef) -> Sequence[StoredDefinition]:
-        """Return the stored definitions, oldest first."""
+        """Return the stored definitions, oldest first.
+
+        They are the last one of each version, and those that a registered job had before edits within one.
+        """
         job = self.get(ref)
         if job is None:
             return []
@@ -299,6 +360,18 @@ class Jobs(Keyed):
             problem = ValueError(f"state and definition are of revisions {seen[0]}")
             raise UnreadableRow([ref.tenant_id, ref.name], problem)
         raise BackendUnavailable("The jobs table", f"job {ref.name} changed during each of {_READS} reads")
+
+
+@dataclass(frozen=True, slots=True)
+class JobPorts:
+    """The interfaces that operators' calls need in addition to the actions."""
+
+    jobs: JobStore
+    routes: Routes
+    precision: Precision = "second"
+    """The precision of the back end's `JobWakes`. Registrations that need a finer one are rejected."""
+    regions: ActiveRegions = field(default_factory=NoRegions)
+    """The active region: it alone ends hand-overs."""
 
 
 def to_job(found: Mapping[str, Fields]) -> Job:

@@ -15,23 +15,14 @@ lock               claim, settle, cancel                                       t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from duetime.ports.regions import ActiveRegions, NoRegions
-
 if TYPE_CHECKING:
-    from duetime.ids import TenantId
     from duetime.model.action import Action, ActionRef
-    from duetime.model.backfill import Backfill, BackfillRef
-    from duetime.model.deadline_report import DeadlineReport, ReportKind
-    from duetime.model.job import Job, JobRef, JobSpan, Precision, StoredDefinition, Version
-    from duetime.model.lease import Settlement, SettleResult
-    from duetime.model.run_stats import EndedRun
+    from duetime.model.job import Job, JobRef, Precision
     from duetime.ports.actions import Holder
-    from duetime.ports.wakeups import Routes
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,158 +92,6 @@ class JobRunClaim:
         return {self.dead_ref: self.dead, **others}
 
 
-class JobStore(Protocol):
-    """The jobs' rows, and the writes of a job together with one of its actions."""
-
-    def get(self, ref: JobRef) -> Job | None:
-        """Return the job by a consistent read, or None if it never existed."""
-
-    def list(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> JobPage:
-        """Return a tenant's jobs by name, including removed jobs.
-
-        The list may lag; each job is read consistently.
-        """
-
-    def due_for_maintenance(
-        self, until: datetime, *, limit: int, cursor: str | None
-    ) -> tuple[Sequence[JobRef | BackfillRef], str | None]:
-        """Return jobs of all tenants with `maintain_at` at or before `until`, and a cursor if there are more.
-
-        Every job is in this index; with ``instant.LATEST`` it lists all jobs. It reads only what it returns.
-        Backfills that need steps (`Backfill.needs_steps`) are in it too, from their begin on.
-        """
-
-    def add(self, job: Job) -> bool:
-        """Add a new job with its first version. If the job exists, return False and change nothing."""
-
-    def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
-        """Write a change by reconcile or an operator, with the next revision.
-
-        Return False if the stored revision is not `old`'s.
-
-        The change writes these attributes of `new`: definition, version, since, cursor, maintain_at, ends,
-        pauses, removed_at, tuning, wakes, registered_by, registered_at, idempotency_key, idempotency_until,
-        maintain_failures and unlocked_since. It never writes the lock, the waiting run or the statistics.
-        A new version is stored beside the previous ones, with the end of the previous one. A changed
-        definition of the same version replaces it; that of a registered job stays in `definitions`. The spans
-        are in the same transaction. A row that is as
-        this call leaves it was changed by its first attempt: return True.
-        """
-
-    def move_cursor(
-        self, job: Job, cursor: datetime, maintain_at: datetime, *, missed: Sequence[JobSpan] = ()
-    ) -> bool:
-        """*plan*: move the cursor and store the spans, if the cursor and the revision are those of `job`."""
-
-    def postpone(self, job: Job, maintain_at: datetime, *, failures: int) -> bool:
-        """Set when the job is maintained next, and how often in a row that has failed.
-
-        Return False if the stored revision is not that of `job`: a change must not wait for the failures
-        before it. No other attribute changes, and neither does the revision.
-        """
-
-    def claim(self, taking: JobRunClaim) -> bool:
-        """*claim an occurrence*: write the action's and the job's row in one transaction.
-
-        False if either changed.
-        """
-
-    def wait(self, job: Job, waiting: ActionRef) -> bool:
-        """Let an action wait for the lock instead of ``job.waiting``.
-
-        Return False if another action was faster, or the lock is not as read: then a late request must not
-        let an action wait that has run meanwhile.
-        """
-
-    def settle(
-        self,
-        claimed: Action,
-        settlement: Settlement,
-        ref: JobRef,
-        ended: EndedRun,
-        *,
-        has_lock: bool = True,
-    ) -> SettleResult:
-        """*settle an occurrence*: settle the row as in `ActionStore`, free the lock, count the run.
-
-        If another action holds the lock, only the row is settled. A run without the lock (`has_lock`) is only
-        settled and counted. Both happen once, also after a lost response.
-        """
-
-    def commit(
-        self,
-        claimed: Action,
-        settlement: Settlement,
-        ref: JobRef,
-        ended: EndedRun,
-        *,
-        entries: Sequence[Mapping[str, Any]],
-        number: int,
-        has_lock: bool = True,
-    ) -> SettleResult:
-        """*settle an occurrence by commit*: commit as in `ActionStore`, free the lock and count the run.
-
-        If another action holds the lock, the commit writes the entries and the row only. Without the lock
-        (`has_lock`), the run is counted.
-        """
-
-    def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
-        """*cancel*, *skip*: replace a pending row by `ended`; False if status or generation changed.
-
-        This also frees the job's lock if the action holds it while it waits for its retry.
-        """
-
-    def count(self, ref: JobRef, ended: EndedRun) -> None:
-        """Count a run beside its settle, which could not count it: other transactions blocked the job.
-
-        After a lost response, the run may be counted twice or not at all.
-        """
-
-    def versions(self, ref: JobRef) -> Sequence[Version]:
-        """Return the stored versions, oldest first."""
-
-    def definitions(self, ref: JobRef) -> Sequence[StoredDefinition]:
-        """Return the stored definitions, oldest first.
-
-        They are the last one of each version, and those that a registered job had before edits within one.
-        """
-
-    def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[JobSpan]:
-        """Return the spans that overlap (start, end], by their start."""
-
-    def begin_backfill(self, job: Job, backfill: Backfill) -> bool:
-        """Add a backfill of a job, and increase the job's revision by one, in one transaction.
-
-        Return False if the job's revision is not that of `job`, or it has a backfill of this id. So no two
-        calls that read the same revision both succeed. A backfill with the begin and the actor of `backfill`
-        was added by an earlier try of this call: return True.
-        """
-
-    def find_backfill(self, ref: BackfillRef) -> Backfill | None:
-        """Return a backfill by a consistent read, or None if there is none."""
-
-    def backfills(self, ref: JobRef) -> Sequence[Backfill]:
-        """Return a job's backfills by a consistent read, ended ones included, the latest first."""
-
-    def change_backfill(self, read: Backfill, changed: Backfill) -> bool:
-        """Replace a backfill by `changed`, which has the next revision.
-
-        Return False if the stored revision is not that of `read`. One that is as this call leaves it was
-        changed by its first attempt: return True.
-        """
-
-    def report(self, ref: JobRef, report: DeadlineReport) -> bool:
-        """*report*: store a report if the job has none of its kind and nominal time; return if it did.
-
-        The first report stays as it is. After a lost response, a repeat may return False.
-        """
-
-    def reports(
-        self, ref: JobRef, kind: ReportKind, start: datetime, end: datetime
-    ) -> Sequence[DeadlineReport]:
-        """Return the reports of a kind with a nominal time in (start, end], by it."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobWake:
     """A schedule or rule on EventBridge that wakes a job's planner or starts its runs."""
@@ -292,15 +131,3 @@ class JobWakes(Protocol):
 
     def remove(self, kind: str, name: str) -> None:
         """Remove the wake. A missing wake is ignored."""
-
-
-@dataclass(frozen=True, slots=True)
-class JobPorts:
-    """The interfaces that operators' calls need in addition to the actions."""
-
-    jobs: JobStore
-    routes: Routes
-    precision: Precision = "second"
-    """The precision of the back end's `JobWakes`. Registrations that need a finer one are rejected."""
-    regions: ActiveRegions = field(default_factory=NoRegions)
-    """The active region: it alone ends hand-overs."""

@@ -20,7 +20,7 @@ from duetime.clock import PAUSES, Clock
 from duetime.errors import BackendUnavailable, DuetimeError, InvalidArgument, UnreadableRow
 
 if TYPE_CHECKING:
-    from duetime.model.action import Action
+    from duetime.model.action import Action, ActionRef
     from duetime.ports.row_writes import RowWrite
 
 T = TypeVar("T")
@@ -243,7 +243,6 @@ class Write:
         adds: numbers that are added to fields, or to 0.
         appends: entries that are added to the end of fields.
         is_removal: whether the item is removed.
-        is_returned: whether the outcome of this write alone has the item after it.
     """
 
     kind: Kind
@@ -255,7 +254,6 @@ class Write:
     adds: Mapping[str, int] = field(default_factory=dict)
     appends: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     is_removal: bool = False
-    is_returned: bool = False
 
     def holds(self, item: Fields | None) -> bool:
         """Return whether the stored item satisfies the guard."""
@@ -318,7 +316,7 @@ class Outcome:
     Attributes:
         is_written: whether all were made; otherwise none was.
         items: by the position of a write, the item that its guard rejected, empty if there is none; of a
-            write that `is_returned`, the item after it. Rows are as the back end stores them.
+            single change, the item after it. Rows are as the back end stores them.
         was_repeated: the request was sent more than once, so an earlier copy may have changed the item.
         to_row: reads a row that the back end stores.
     """
@@ -338,7 +336,7 @@ class Outcome:
         return read_strictly(read, item) if item else None
 
     def row(self, position: int = 0) -> Action | None:
-        """Return the row that the guard of a write rejected; None if there is none.
+        """Return the row of a write: as its guard rejected it, or after it; None if there is none.
 
         Raises:
             UnreadableRow: it is damaged.
@@ -427,6 +425,18 @@ class Items(Protocol):
             BackendUnavailable: it cannot be read.
         """
 
+    def row(self, ref: ActionRef, *, may_lag: bool = False) -> Action | None:
+        """Return an action's row, without an offloaded payload.
+
+        Args:
+            ref: the action.
+            may_lag: whether a write that ended before may be missing, at half the price.
+
+        Raises:
+            UnreadableRow: it is damaged.
+            BackendUnavailable: it cannot be read.
+        """
+
     def find(
         self, query: Query, read: Callable[[Fields], T], instead: Callable[[Fields], T | None] = nothing
     ) -> Iterator[T]:
@@ -453,7 +463,7 @@ class Items(Protocol):
         """
 
     def entry(self, write: AnyWrite) -> Mapping[str, Any]:
-        """Return a write as an entry of `duetime.ports.actions.ActionStore.commit`."""
+        """Return a write as an entry of `duetime.ports.action_store.ActionStore.commit`."""
 
 
 class Keyed:

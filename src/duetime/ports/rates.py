@@ -78,12 +78,18 @@ class _Advance(NamedTuple):
 
 
 class Rates(Keyed):
-    """The counters of rate limits: see `duetime.ports.actions.ActionStore`."""
+    """The counters of rate limits: see `duetime.ports.action_store.ActionStore`."""
 
     def start_within_rate(
         self, bucket: RateBucket, pace: Pace, now: datetime, *, is_reserved: bool
     ) -> datetime | None:
-        """Count a start, and return None; or return when one may be allowed."""
+        """Count a start at `now` under a rate limit, if that allows it; return None then.
+
+        Otherwise, return the first instant at which it may allow one, and change nothing. In any window, at
+        most its length divided by the interval, plus the burst, are counted at one pace, whatever the order
+        of calls. Starts at former paces count by their number. A start without `is_reserved` also waits for
+        the instants that others have reserved. After a lost response, a repeat may count the start twice.
+        """
         at = microseconds(now)
         counters, latest = self._begun(bucket, pace, at), at + pace.tolerance
         for _ in range(_TRIES):
@@ -100,7 +106,10 @@ class Rates(Keyed):
         raise _kept_changing(bucket)
 
     def reserve_start(self, bucket: RateBucket, pace: Pace, now: datetime) -> datetime:
-        """Take the next free instant, and return it."""
+        """Take the next free instant under a rate limit, `now` or later, and return it.
+
+        Each call takes an interval; the burst is taken at `now`. Each pace has a line of its own.
+        """
         at = microseconds(now)
         counters = self._begun(bucket, pace, at)
         for _ in range(_TRIES):
@@ -112,7 +121,7 @@ class Rates(Keyed):
         raise _kept_changing(bucket)
 
     def next_start(self, bucket: RateBucket, pace: Pace, now: datetime) -> datetime:
-        """Return the instant that `reserve_start` would take."""
+        """Return the instant that `reserve_start` would take, and change nothing."""
         return from_microseconds(self._read(bucket, pace).next_free(pace, microseconds(now)))
 
     def paces(self, bucket: RateBucket) -> Iterator[Pace]:
@@ -143,7 +152,6 @@ class Rates(Keyed):
             sets={move.name: move.since + pace.interval for move in moves if move.is_idle}
             | {"ttl": from_microseconds(min(end, _LATEST)) + _OUTLIVES},
             adds={move.name: pace.interval for move in moves if not move.is_idle},
-            is_returned=True,
         )
         return self._items.write(write)
 

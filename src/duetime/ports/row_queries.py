@@ -1,5 +1,5 @@
 """The queries of a back end that keeps rows itself: each reads a bounded part of one index."""
-# ruff: noqa: D102 - `duetime.ports.actions.ActionStore` describes the methods
+# ruff: noqa: D102 - `duetime.ports.action_store.ActionStore` describes the methods
 
 from __future__ import annotations
 
@@ -109,9 +109,6 @@ class Rows(Protocol):
     def write(self, old: Action | None, new: Action) -> Action:
         """Replace the row `old` by `new`, or add `new` if `old` is None, within a step."""
 
-    def add(self, new: Action) -> bool:
-        """Add a row, unless there is one, within a step; return whether it was added."""
-
     def remove_expired(self, now: datetime) -> Sequence[Action]:
         """Remove the rows that have expired, as DynamoDB's time to live does, and return them."""
 
@@ -119,7 +116,7 @@ class Rows(Protocol):
 class Queries:
     """The queries of the rows; a subclass adds `due`.
 
-    See `duetime.ports.actions.ActionStore`.
+    See `duetime.ports.action_store.ActionStore`.
     """
 
     def __init__(self, rows: Rows) -> None:

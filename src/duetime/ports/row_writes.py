@@ -6,18 +6,25 @@
     RowSwap       write the fields in which a row differs from the one that was read, if the guard holds
     RowIsOver     check that an action is final or gone
     RowStillDead  check that a holder is dead as read, or gone; one that may run loses fence and nonce
+    RowCheckpoint store a run's checkpoint, unless the row has a later one
+    RowFollowed   add an id to the followers of a row
+    RowLease      give a damaged row a lease that ends, if it is as it was read
 
 `holds` and `after` are the rules for back ends that are no DynamoDB table.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
+from duetime.ids import ActionId
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
+from duetime.model.checkpoint import Checkpoint
 from duetime.model.quick_fields import with_fields
-from duetime.model.swap import Guard, as_it_is, changes
+from duetime.model.swap import MY_RUN, Guard, as_it_is, changes
 from duetime.ports.actions import DamagedRow, Holder
 
 
@@ -115,4 +122,63 @@ class RowStillDead(NamedTuple):
         return row.status is Status.PROCESSING or (self.loses_slot and row.status is Status.PENDING)
 
 
-RowWrite: TypeAlias = RowPut | RowSwap | RowIsOver | RowStillDead
+class RowCheckpoint(NamedTuple):
+    """Store the checkpoint of a run that holds its row, unless the row has a later one."""
+
+    claimed: Action
+    checkpoint: Checkpoint
+
+    @property
+    def ref(self) -> ActionRef:
+        """The row."""
+        return self.claimed.ref
+
+    def holds(self, stored: Action | None) -> bool:
+        """Return whether the run holds its row, and its checkpoint is later."""
+        return (
+            stored is not None
+            and MY_RUN.holds(stored, self.claimed, self.claimed)
+            and self.checkpoint.replaces(stored.checkpoint)
+        )
+
+    def after(self, stored: Action) -> Action:
+        """Return the row with the checkpoint."""
+        return replace(stored, checkpoint=self.checkpoint)
+
+
+class RowFollowed(NamedTuple):
+    """Add an id to the followers of a row: the write of its end, or this one, is then their wake."""
+
+    ref: ActionRef
+    follower: ActionId
+
+    def holds(self, stored: Action | None) -> bool:
+        """Return whether there is a row."""
+        return stored is not None
+
+    def after(self, stored: Action) -> Action:
+        """Return the row with the follower."""
+        return replace(stored, is_awaited=True, followers=tuple(sorted({*stored.followers, self.follower})))
+
+
+class RowLease(NamedTuple):
+    """Give a damaged row a lease that ends, if it is as it was read."""
+
+    read: DamagedRow
+    until: datetime
+
+    @property
+    def ref(self) -> ActionRef:
+        """The row."""
+        return self.read.ref
+
+    def holds(self, stored: Holder | None) -> bool:
+        """Return whether it is."""
+        return isinstance(stored, DamagedRow) and stored.stored == self.read.stored
+
+    def after(self, stored: DamagedRow) -> DamagedRow:
+        """Return what can be read of the row then."""
+        return replace(stored, lease_until=self.until)
+
+
+RowWrite: TypeAlias = RowPut | RowSwap | RowIsOver | RowStillDead | RowCheckpoint | RowFollowed | RowLease

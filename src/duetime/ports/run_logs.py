@@ -28,15 +28,15 @@ TRACEBACK = Kind(
 
 
 class Tracebacks(Keyed):
-    """The tracebacks of an actions table: see `duetime.ports.actions.ActionStore`."""
+    """The tracebacks of an actions table: see `duetime.ports.action_store.ActionStore`."""
 
     def put_traceback(self, ref: ActionRef, traceback: AttemptTraceback, kept_until: datetime) -> None:
-        """Write the traceback of an attempt, or replace it."""
+        """Store the traceback of an attempt beside its row, until `kept_until`; a repeat replaces it."""
         put = {"traceback": traceback.to_bytes(), "ttl": kept_until}
         self._items.write(Write(kind=TRACEBACK, key=_key(ref, instant.text(traceback.started_at)), put=put))
 
     def tracebacks(self, ref: ActionRef) -> Sequence[AttemptTraceback]:
-        """Return those of the latest attempts, in their order."""
+        """Return the stored tracebacks of the action's latest `KEPT_ATTEMPTS` failed attempts, in order."""
         place, begin = _key(ref, "")
         query = Query(kind=TRACEBACK, partition=place, begin=begin, is_newest_first=True, limit=KEPT_ATTEMPTS)
         return self._items.page(query, _from_item).found[::-1]

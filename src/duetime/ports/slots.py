@@ -101,45 +101,54 @@ TAIL = Kind(
 
 
 class Slots(Keyed):
-    """The concurrency keys of a table: see `duetime.ports.actions.ActionStore`."""
+    """The concurrency keys of a table: see `duetime.ports.action_store.ActionStore`."""
 
     def __init__(self, items: Items, at_once: AtOnce = one_by_one) -> None:
         super().__init__(items)
         self._at_once = at_once
 
     def key_slots(self, tenant_id: TenantId, concurrency_key: str) -> KeySlots:
-        """Return the slots of a key."""
+        """Return the holders of a concurrency key's slots and its line, by a consistent read."""
         item = self._items.get(SLOTS, key_of(tenant_id, concurrency_key), unread)
         return to_slots(tenant_id, concurrency_key, item or {})
 
     def take_slot(self, row: Action, slots: KeySlots, at: datetime) -> bool:
-        """Make a row a holder; return whether it is one with its fence."""
+        """*take*: make `row` a holder of its key, with its fence.
+
+        Other actions must hold fewer slots than the limit of this action, and none if none did in `slots`;
+        none may have joined or left the line since that was read. If the action is a holder in `slots`, it
+        must be one still, and gets its fence if that is higher. Otherwise return False and change nothing. If
+        the action holds a slot with its fence already, return True.
+        """
         outcome = self._items.write(take(row, slots, at))
         return outcome.is_written or _present(slots, outcome).has_token(row)
 
     def wait_for_slot(self, row: Action, slots: KeySlots) -> bool:
-        """Append a row to the line; return False if it may not wait there."""
+        """*wait*: append `row` to the line of its key, if as many as its limit hold slots, and there is room.
+
+        Otherwise return False and change nothing. `slots` is the key as read. There is no room before a tail.
+        """
         return self._items.write(wait(row, slots)).is_written
 
     def join_tail(self, row: Action, at: datetime) -> None:
-        """Add an entry to the tail. A late repeat puts a row that waits no more: a move removes it again."""
+        """Put `row` into the tail of its key's line, unless it is there; `mark_tail` lets moves read it."""
         key = _entry_key(row.tenant_id, row.slot_key, tail_position(row))
         if self._items.get(TAIL, key, unread) is None:
             self._items.write(Write(kind=TAIL, key=key, sets={"ttl": at + _OUTLIVES}))
 
     def mark_tail(self, tenant_id: TenantId, concurrency_key: str, at: datetime) -> KeySlots:
-        """Mark that the line goes on in its tail, and return the slots."""
+        """Write that the line of a key goes on in its tail; return the key as it is then."""
         key, first = key_of(tenant_id, concurrency_key), {"ttl": at + _OUTLIVES}
-        mark = Write(kind=SLOTS, key=key, sets={"tail": True}, first=first, is_returned=True)
+        mark = Write(kind=SLOTS, key=key, sets={"tail": True}, first=first)
         return to_slots(tenant_id, concurrency_key, self._items.write(mark).items[0])
 
     def tail(self, tenant_id: TenantId, concurrency_key: str, *, limit: int) -> Sequence[TailEntry]:
-        """Return the first entries of the tail."""
+        """Return the first entries of the tail of a key's line, by a consistent read."""
         place = _entry_key(tenant_id, concurrency_key, "").partition
         return self._items.page(Query(kind=TAIL, partition=place, limit=limit), _to_entry).found
 
     def leave_tail(self, tenant_id: TenantId, concurrency_key: str, entries: Sequence[TailEntry]) -> None:
-        """Remove entries from the tail, unless their actions have joined it again."""
+        """Remove entries from the tail of a key's line, unless their actions have joined it again since."""
 
         def remove(entry: TailEntry) -> None:
             key = _entry_key(tenant_id, concurrency_key, entry.position)
@@ -149,12 +158,25 @@ class Slots(Keyed):
         self._at_once(remove, entries)
 
     def move_slots(self, move: SlotMove) -> bool:
-        """Free a slot, and pass slots to the next of the line."""
+        """*free* or *pass*: remove a holder, and make the next of the line holders.
+
+        The holder that leaves must hold its slot with the fence as read; the entries of the line that go must
+        be as read, and all of the line if it gets some of the tail. If others become holders, all holders
+        must be as read. If slots stay free, none may have joined the line or begun a tail. A tail that ends
+        must be marked. Otherwise change nothing; return whether the slots are as the move leaves them.
+        """
         outcome = self._items.write(moved(move))
         return outcome.is_written or move.is_done_in(_present(move.before, outcome))
 
     def evict(self, move: SlotMove, row: Holder | None) -> bool:
-        """Move slots, and fence a dead holder off. Return False after repeated conflicts too."""
+        """*evict*: move slots as `move_slots` does, if the stored row of the one that leaves is as in `row`.
+
+        `row` is not processing, or is processing under a lease that has ended, or is None if the row is gone.
+        In one transaction, the fence of a row that is not final increases by one, and its nonce is removed.
+        If its worker wakes, or receives the response of its claim only then, it holds nothing. If the row or
+        the slots have changed, return False and change nothing. A damaged row loses its nonce, and its fence
+        increases if it is a number.
+        """
         ref = ActionRef(move.before.tenant_id, move.freed or ActionId(""))
         try:
             return self._items.write(RowStillDead(ref, row, loses_slot=True), moved(move)).is_written

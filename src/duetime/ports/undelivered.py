@@ -34,7 +34,7 @@ from duetime.ports.keyed_items import (
 if TYPE_CHECKING:
     from duetime.events.publish import PublishedFact
     from duetime.model.change import Change
-    from duetime.ports.actions import ActionStore
+    from duetime.ports.action_store import ActionStore
     from duetime.ports.wakeups import DueQueues, EventBus, Routes
 
 

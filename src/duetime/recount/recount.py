@@ -32,7 +32,7 @@ from duetime.model.recount import (
     begun_report,
     last_report,
 )
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime.ports.backends import Backends
 from duetime.ports.meter import UNMETERED, Meter, Subject
 from duetime.recount.job_account import JobAccount, JobToAccount, account_for

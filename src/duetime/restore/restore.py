@@ -24,8 +24,8 @@ from duetime.model.action import Action, SkipReason
 from duetime.model.built_in import is_built_in
 from duetime.model.change import Change
 from duetime.model.job import Job, JobRef, JobSpan, SpanKind
-from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import JobStore
+from duetime.ports.action_store import ActionStore
+from duetime.ports.job_store import JobStore
 from duetime.restore.evidence import Verdict
 from duetime.restore.gather import Gather, Gathered, RestoredTables, find_tables, rows_of
 from duetime.restore.report import DoubtfulRow, JobAccount, RestoreReport

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from duetime.aws.keyed_items import ItemFields, read_all, read_one, stored
 from duetime.aws.keys import Item
+from duetime.model.action import Action, ActionRef
 from duetime.ports.keyed_items import (
     UNREADABLE,
     AnyWrite,
@@ -23,7 +24,7 @@ from duetime.ports.keyed_items import (
     nothing,
 )
 from duetime.ports.row_store import StepItems
-from duetime.ports.row_writes import RowIsOver, RowStillDead
+from duetime.ports.row_writes import RowIsOver, RowLease, RowStillDead
 from duetime.sqlite.database import Database, Images, from_text, to_text
 from duetime.sqlite.rows import SqliteRows
 
@@ -88,6 +89,10 @@ class SqliteItems(StepItems):
         item = self._item(key)
         return None if item is None else read_one(kind, item, read, instead)
 
+    def row(self, ref: ActionRef, *, may_lag: bool = False) -> Action | None:
+        del may_lag
+        return self._rows.get(ref)
+
     def find(
         self, query: Query, read: Callable[[Fields], T], instead: Callable[[Fields], T | None] = nothing
     ) -> Iterator[T]:
@@ -100,18 +105,21 @@ class SqliteItems(StepItems):
         return Page([*read_all(query.kind, _holding(query, shown), read)], cursor)
 
     def stored(self, write: AnyWrite) -> Any:
-        if isinstance(write, RowIsOver | RowStillDead):
+        if isinstance(write, RowIsOver | RowStillDead | RowLease):
             return self._rows.readable(write.ref)
         if not isinstance(write, Write):
             return self._rows.get(write.ref)
         item = self._item(write.key)
         return None if item is None else ItemFields(write.kind, item)
 
-    def put(self, write: AnyWrite, old: Any, new: Any) -> None:
+    def put(self, write: AnyWrite, old: Any, new: Any) -> Any:
         if isinstance(write, Write):
             self._replace(write.key, None if new is None else stored(write.kind, new))
+        elif isinstance(write, RowLease):
+            self._rows.limit_lease(write.ref, write.until)
         elif new is not old:
-            self._rows.write(old, new)
+            return self._rows.write(old, new)
+        return new
 
     def written(self, write: AnyWrite, old: Any, new: Any) -> None:
         if isinstance(write, Write):

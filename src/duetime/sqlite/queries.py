@@ -48,7 +48,7 @@ class Found:
 class SqliteQueries(Queries):
     """The queries of the rows.
 
-    See `duetime.ports.actions.ActionStore`.
+    See `duetime.ports.action_store.ActionStore`.
     """
 
     def __init__(self, database: Database, rows: SqliteRows) -> None:

@@ -97,19 +97,11 @@ class SqliteRows:
             self._database.report(partial(_texts, old, new), partial(self._on_change, Change(old, stored)))
         return stored
 
-    def add(self, new: Action) -> bool:
-        if self.text(new.ref) is not None:
-            return False
-        self.write(None, new)
-        return True
-
-    def limit_lease(self, row: DamagedRow, until: datetime) -> None:
-        """Write a lease into a damaged row if it is as read."""
+    def limit_lease(self, ref: ActionRef, until: datetime) -> None:
+        """Write a lease into a damaged row."""
         with self.step() as connection:
-            stored = self.readable(row.ref)
-            if isinstance(stored, DamagedRow) and stored.stored == row.stored:
-                item = from_text(self.text(row.ref) or "") | {"lease_until": {"S": instant.text(until)}}
-                connection.execute(f"UPDATE rows SET row = ? WHERE {_KEY}", (to_text(item), *_key(row.ref)))
+            item = from_text(self.text(ref) or "") | {"lease_until": {"S": instant.text(until)}}
+            connection.execute(f"UPDATE rows SET row = ? WHERE {_KEY}", (to_text(item), *_key(ref)))
 
     def remove_expired(self, now: datetime) -> Sequence[Action]:
         with self.step() as connection:

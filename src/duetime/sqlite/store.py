@@ -16,7 +16,7 @@ from duetime.model.job import Job, JobRef
 from duetime.ports.backfills import PREFIX, ref_of
 from duetime.ports.delegate import delegate
 from duetime.ports.job_state import CURRENT, job_ref
-from duetime.ports.job_store import Jobs
+from duetime.ports.job_store import JobStore
 from duetime.ports.jobs import JobPage
 from duetime.ports.row_store import RowStore
 from duetime.settings import DUE_SHARDS
@@ -51,14 +51,13 @@ class SqliteStore(RowStore):
         items, queries = SqliteItems(database, rows, on_write), SqliteQueries(database, rows)
         super().__init__(rows, items, queries, due_shards=due_shards)
 
-    limit_lease = delegate("table", SqliteRows.limit_lease)
     found = delegate("queries", SqliteQueries.found)
 
 
-class SqliteJobStore(Jobs):
+class SqliteJobStore(JobStore):
     """The jobs in a file.
 
-    See `duetime.ports.jobs.JobStore`.
+    See `duetime.ports.job_store.JobStore`.
     """
 
     def __init__(self, store: SqliteStore) -> None:

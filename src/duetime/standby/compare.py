@@ -13,7 +13,7 @@ from duetime.aws.items import from_item
 from duetime.aws.keys import is_row
 from duetime.model.action import Action
 from duetime.model.active_region import epoch_of
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime.ports.keyed_items import UNREADABLE
 
 _PAGE = 100

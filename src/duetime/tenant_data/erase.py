@@ -27,7 +27,7 @@ from duetime.model.action import Action, ActionRef, Status
 from duetime.model.audit import AuditEntry
 from duetime.model.job import Job, JobRef, job_ref_of
 from duetime.ports.job_state import STATE
-from duetime.ports.jobs import JobStore
+from duetime.ports.job_store import JobStore
 from duetime.settings import Settings
 from duetime.tenant_data.audit import ended, entry_of
 from duetime.tenant_data.report import FIRST_ERASE, STOP, Position, Report, left_after

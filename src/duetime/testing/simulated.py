@@ -19,7 +19,7 @@ from duetime.jobs.jobs import Jobs
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.built_in import DEADLINE, RESERVED
-from duetime.ports.jobs import JobPorts
+from duetime.ports.job_store import JobPorts
 from duetime.ports.row_store import OnCommit
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler

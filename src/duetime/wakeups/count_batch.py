@@ -34,7 +34,8 @@ from duetime.model.action import Action, ActionRef, SkipReason
 from duetime.model.batch import SHORT_LIST, ActionBatch, BatchRef, BatchState, MemberStatus
 from duetime.model.lease import Applied
 from duetime.model.predecessors import Decision, Predecessors, Verdict, decide
-from duetime.ports.actions import ActionStore, DamagedRow
+from duetime.ports.action_store import ActionStore
+from duetime.ports.actions import DamagedRow
 from duetime.ports.backends import Backends
 
 log = logging.getLogger(__name__)

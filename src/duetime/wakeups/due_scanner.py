@@ -21,7 +21,8 @@ from duetime.jobs.trusted_reading import KnownPauses
 from duetime.model.action import Action, Status
 from duetime.model.deployed_shards import FORMER_IS_ACCEPTED
 from duetime.model.work_pause import LOOKED_AHEAD, work_of
-from duetime.ports.actions import ActionStore, DamagedRow, DuePage
+from duetime.ports.action_store import ActionStore
+from duetime.ports.actions import DamagedRow, DuePage
 from duetime.ports.backends import Backends
 from duetime.ports.wakeups import Bookmarks
 from duetime.settings import DUE_SHARDS, MOST_DUE_SHARDS

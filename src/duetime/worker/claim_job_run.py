@@ -35,7 +35,8 @@ from duetime.model.action import Action, ActionRef, SkipReason, Status, Trigger
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Definition, Job, Overlap, job_ref_of
 from duetime.model.lease import ClaimTerms, LeaseHeld, MustBeAlone, Rejected
-from duetime.ports.actions import ActionStore, DamagedRow, Holder
+from duetime.ports.action_store import ActionStore
+from duetime.ports.actions import DamagedRow, Holder
 from duetime.ports.backends import JobTables
 from duetime.ports.jobs import JobRunClaim, LockRequirement
 from duetime.retry import RetryPolicy

@@ -12,7 +12,8 @@ from duetime.model.action import Action, ActionRef
 from duetime.model.job import Job
 from duetime.model.lease import ClaimTerms, LeaseHeld, MustBeAlone
 from duetime.model.outcome import Outcome
-from duetime.ports.actions import ActionStore, DamagedRow, Holder
+from duetime.ports.action_store import ActionStore
+from duetime.ports.actions import DamagedRow, Holder
 from duetime.ports.jobs import LockRequirement
 from duetime.worker.paused_work import Held
 

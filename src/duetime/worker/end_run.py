@@ -20,7 +20,7 @@ from duetime.model.lease import Settlement, SettleResult
 from duetime.model.outcome import SUCCEEDED, Outcome, final_instead, of_continue, settlement
 from duetime.model.run import Entry, RunCancelled, already_committed
 from duetime.model.run_stats import ended_run
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime.ports.backends import Backends
 from duetime.ports.jobs import LockRequirement
 from duetime.retry import NEVER, RetryPolicy

@@ -17,7 +17,7 @@ from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.action import Action
 from duetime.model.hand_over import LONGEST_WITH_KEY, HandedOver
 from duetime.model.row_parts import HandOver, Progress
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime.ports.backends import Backends
 
 log = logging.getLogger(__name__)

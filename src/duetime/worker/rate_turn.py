@@ -35,7 +35,7 @@ from duetime.model.lease import ClaimTerms
 from duetime.model.outcome import Outcome, of_error
 from duetime.model.rate_limit import Pace, RateBucket, bucket_of
 from duetime.model.run import WorkerDied
-from duetime.ports.actions import ActionStore
+from duetime.ports.action_store import ActionStore
 from duetime.retry import Fatal
 from duetime.worker.claim_results import Waiting
 

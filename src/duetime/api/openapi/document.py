@@ -31,7 +31,7 @@ from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.model.audit import AuditKind
 from duetime.ports.access import AuditTrail, Grants
-from duetime.ports.jobs import JobPorts
+from duetime.ports.job_store import JobPorts
 from duetime.settings import Settings
 
 Model = type[BaseModel]
