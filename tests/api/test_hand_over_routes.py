@@ -112,9 +112,9 @@ def test_a_heartbeat_stores_the_progress_and_is_not_in_the_trail(call, post, han
 
 
 def test_a_heartbeat_reads_the_row_once(post, handed_over, store, monkeypatch):
-    reads, read = [], store.queries.get_rows
+    reads, read = [], store.get_rows
     monkeypatch.setattr(
-        store.queries, "get_rows", lambda refs, **options: (reads.append(refs), read(refs, **options))[1]
+        store, "get_rows", lambda refs, **options: (reads.append(refs), read(refs, **options))[1]
     )
     assert post(handed_over[1], "heartbeat").status == 200
     assert len(reads) == 1
@@ -127,7 +127,7 @@ def test_a_damaged_row_is_named(post, handed_over, store, monkeypatch):
         damaged.extend(DamagedRow(ref, "its fence is no number") for ref in refs)
         return []
 
-    monkeypatch.setattr(store.queries, "get_rows", damaged_rows)
+    monkeypatch.setattr(store, "get_rows", damaged_rows)
     for verb, body in (("complete", None), ("fail", {"reason": "x"}), ("heartbeat", None)):
         refused = post(token, verb, body)
         assert (refused.status, refused.code) == (409, "unreadable-row")

@@ -65,8 +65,8 @@ def test_a_payload_outlives_the_row_of_a_jobs_run(table, jobs, run, job, ends):
 
 @pytest.fixture
 def _payloads_cannot_be_extended(monkeypatch):
-    def fail(_payloads, _row, kept_until):
-        if kept_until is not None:
+    def fail(_payloads, _read, after):
+        if after.kept_until is not None:
             raise BackendUnavailable("the actions table", "it is throttled")
 
     monkeypatch.setattr(DynamoPayloads, "outlive", fail)

@@ -15,7 +15,7 @@ from duetime.errors import BackendMisconfigured, OperationFailed
 from duetime.local import LocalCloud
 from duetime.local.welcome import SavedData
 from duetime.model.action import Status
-from duetime.sqlite.queries import Found
+from duetime.sqlite.rows import Found
 from tests.local.conftest import eventually, rest
 from tests.local.ledger import ledger, options
 

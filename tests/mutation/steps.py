@@ -330,6 +330,7 @@ def port_methods() -> frozenset[str]:
     from duetime import ports  # noqa: PLC0415 - its source is marked only after this module is there
     from duetime.ports.action_store import RowChanges  # noqa: PLC0415
     from duetime.ports.keyed_items import Keyed  # noqa: PLC0415
+    from duetime.ports.row_lists import RowLists  # noqa: PLC0415
 
     modules = [
         importlib.import_module(found.name)
@@ -341,6 +342,6 @@ def port_methods() -> frozenset[str]:
         for thing in vars(module).values()
         if inspect.isclass(thing)
         and thing.__module__ == module.__name__
-        and (getattr(thing, "_is_protocol", False) or issubclass(thing, Keyed | RowChanges))
+        and (getattr(thing, "_is_protocol", False) or issubclass(thing, Keyed | RowChanges | RowLists))
     ]
     return frozenset(name for thing in classes for name in vars(thing) if not name.startswith("_"))

@@ -14,7 +14,8 @@ from duetime.jobs import claim_policy
 from duetime.jobs.plan import Plan
 from duetime.jobs.trusted_reading import KnownPauses
 from duetime.memory.jobs import MemoryJobStore
-from duetime.memory.store import MemoryQueries, MemoryStore
+from duetime.memory.store import MemoryStore
+from duetime.memory.table import MemoryTable
 from duetime.model import transition
 from duetime.model.action import Status
 from duetime.model.expiry import Expiry
@@ -30,6 +31,7 @@ from duetime.ports.actions import DuePage
 from duetime.ports.deliveries import Deliveries, SendPermit
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.rates import Rates, _Advance
+from duetime.ports.row_queries import BY_ID
 from duetime.ports.row_writes import RowStillDead
 from duetime.ports.slots import Slots
 from duetime.ports.work_pauses import NoWorkPauses
@@ -42,6 +44,7 @@ from tests.proof import policies, rates, world
 from tests.proof.operations import OPERATIONS, WEIGHTS, cancel_what_runs, deploy, register, trigger
 from tests.proof.pauses import BLOCK
 
+SELECT = MemoryTable.select
 PUBLISH = Publish.__call__
 IN_TURN, SCAN = pass_parts.in_turn, DueScanner.wake
 COALESCE, PUT_DEBOUNCED = DebounceKeys.coalesce, DebounceKeys.put_debounced
@@ -117,12 +120,14 @@ def without_looking_again():
 
 
 def without_tenants():
-    def newest_first(self, tenant_id, place, before, limit):
-        rows = [row for row in self._table.by_ref.values() if "." not in row.id]
-        found = [((row.id,), row) for row in rows if before is None or row.id < before]
-        return sorted(found, key=lambda entry: entry[0], reverse=True)[: limit + 1]
+    def select(self, span):
+        if span.by is not BY_ID or span.part[1]:
+            return SELECT(self, span)
+        rows = [row for row in self.by_ref.values() if "." not in row.id]
+        found = [((row.id,), row) for row in rows if row.id < span.high[0]]
+        return sorted(found, key=lambda entry: entry[0], reverse=True)[: span.limit]
 
-    return patch.object(MemoryQueries, "_newest_first", newest_first)
+    return patch.object(MemoryTable, "select", select)
 
 
 def without_skew():

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import datetime
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from duetime.aws import unreadable_items
 from duetime.aws.faults import translate_errors
 from duetime.aws.keys import Item
-from duetime.errors import BackendUnavailable, InvalidCursor
-from duetime.model.marks import DueMark, FailedMark
+from duetime.errors import BackendUnavailable
 from duetime.ports.keyed_items import UNREADABLE
 
 if TYPE_CHECKING:
@@ -28,7 +24,6 @@ _FORGED = 100
 """The most pages with forged entries that one query reads."""
 
 T = TypeVar("T")
-M = TypeVar("M", DueMark, FailedMark)
 Client: TypeAlias = "DynamoDBClient"
 
 
@@ -49,27 +44,6 @@ def readable(
             unreadable_items.note(kind, item, error)
             if (found := instead(item)) is not None:
                 yield found
-
-
-def cursor_parts(cursor: str) -> list[str]:
-    """Return the texts of a cursor: a JSON list, because a forged key may hold any character.
-
-    Raises:
-        InvalidCursor: it is another text.
-    """
-    try:
-        parts = json.loads(cursor)
-    except (ValueError, RecursionError):
-        raise InvalidCursor from None
-    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        raise InvalidCursor
-    return parts
-
-
-def sort_ties(marks: Iterable[M], key: Callable[[M], datetime], *, reverse: bool = False) -> Iterator[M]:
-    """Yield marks in order. An index orders them by an instant, but does not order equal instants."""
-    for _, tied in groupby(marks, key=key):
-        yield from sorted(tied, reverse=reverse)
 
 
 class DynamoTable:

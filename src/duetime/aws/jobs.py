@@ -9,7 +9,7 @@ from datetime import datetime
 
 from duetime import instant
 from duetime.aws import unreadable_items
-from duetime.aws.dynamodb import Client, DynamoTable, cursor_parts
+from duetime.aws.dynamodb import Client, DynamoTable
 from duetime.aws.job_items import job_key, job_ref_of
 from duetime.aws.keyed_items import DynamoItems, ItemFields
 from duetime.aws.keys import Item
@@ -25,6 +25,7 @@ from duetime.ports.job_state import CURRENT, DEFINITION, JOB, STATE
 from duetime.ports.job_store import JobStore, is_consistent, to_job
 from duetime.ports.jobs import JobPage
 from duetime.ports.keyed_items import Fields
+from duetime.ports.row_queries import cursor_parts
 
 _JOBS_AT_ONCE = 50
 _SHARDS = tuple(SHARDS[:MAINTENANCE_SHARDS])

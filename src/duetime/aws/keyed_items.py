@@ -6,7 +6,7 @@ Each value has the form that its kind states, and each name is a placeholder, fo
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from duetime.aws.tables import JOBS
 from duetime.aws.transactions import Entry, retry_on_conflict
 from duetime.errors import UnreadableRow
 from duetime.model.action import Action, ActionRef
+from duetime.ports.actions import DamagedRow
 from duetime.ports.keyed_items import (
     UNREADABLE,
     AnyOf,
@@ -41,6 +42,7 @@ from duetime.ports.keyed_items import (
     entry_of,
     nothing,
 )
+from duetime.ports.row_queries import IndexEntry, Span
 
 T = TypeVar("T")
 
@@ -93,6 +95,12 @@ class DynamoItems:
     def row(self, ref: ActionRef, *, may_lag: bool = False) -> Action | None:
         item = self._rows.table.get(row_key(ref), may_lag=may_lag)
         return from_item(item) if item else None
+
+    def rows(self, refs: Sequence[ActionRef]) -> Iterator[Action | DamagedRow]:
+        return self._rows.indexes.rows(refs)
+
+    def select(self, span: Span) -> Iterator[IndexEntry]:
+        return self._rows.indexes.select(span)
 
     def find(
         self, query: Query, read: Callable[[Fields], T], instead: Callable[[Fields], T | None] = nothing

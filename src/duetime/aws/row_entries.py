@@ -11,6 +11,7 @@ from duetime.aws.dynamodb import Client, DynamoTable
 from duetime.aws.items import to_item
 from duetime.aws.keys import Item, row_key
 from duetime.aws.payloads import DynamoPayloads
+from duetime.aws.queries import RowIndexes
 from duetime.aws.transactions import Entry, put, update
 from duetime.model.action import Action
 from duetime.ports.keyed_items import AnyWrite
@@ -41,6 +42,7 @@ class RowEntries:
     ) -> None:
         self._to_item, self._direct = to_item, direct
         self.table, self.payloads = DynamoTable(client, table), DynamoPayloads(client, table)
+        self.indexes = RowIndexes(self.table)
 
     def entry(self, write: RowWrite) -> Entry:
         """Return the entry of a write."""

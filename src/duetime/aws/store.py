@@ -1,4 +1,4 @@
-"""The actions in DynamoDB: one conditional write for each transition. Queries are in `queries`."""
+"""The actions in DynamoDB: one conditional write for each transition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from duetime.aws.items import to_item
 from duetime.aws.keyed_items import DynamoItems
 from duetime.aws.keys import Item, partition
 from duetime.aws.payloads import DynamoPayloads
-from duetime.aws.queries import DynamoQueries
 from duetime.aws.row_entries import RowEntries
 from duetime.ids import ActionId
 from duetime.model import transition
@@ -98,9 +97,10 @@ class DynamoStore(ActionStore):
     ) -> None:
         self._table = DynamoTable(client, table)
         rows = RowEntries(client, table, partial(to_item, due_order=due_order), direct)
-        queries, items = DynamoQueries(client, table, due_shards=due_shards), DynamoItems(client, table, rows)
-        super().__init__(items, queries, DynamoBatches(items, rows.payloads), at_once=at_once)
-        self.payloads, self.due_shards = rows.payloads, queries.due_shards
+        items = DynamoItems(client, table, rows)
+        batches = DynamoBatches(items, rows.payloads)
+        super().__init__(items, batches, due_shards=due_shards, at_once=at_once)
+        self.payloads = rows.payloads
 
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
         row = self.items.entry(RowPut(action))

@@ -55,7 +55,7 @@ from duetime.model.job import Job, Origin
 from duetime.model.selection import LARGEST_PAGE
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings, check_variables
-from duetime.sqlite.queries import Found
+from duetime.sqlite.rows import Found
 
 _CONSOLE = ConsoleConfig(PREFIX.removeprefix("/"), links=(("Outbox", OUTBOX), ("This local cloud", START)))
 

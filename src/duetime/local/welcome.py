@@ -23,7 +23,7 @@ from duetime.local.gateway import ARN, GROUPS, TENANT, USER
 from duetime.local.wsgi_app import EXPORTS
 from duetime.model.job import Job
 from duetime.settings import Settings
-from duetime.sqlite.queries import Found
+from duetime.sqlite.rows import Found
 
 DEFAULT_PORT = 8080
 """The port that the command line uses by default."""

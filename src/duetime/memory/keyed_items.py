@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,6 +24,7 @@ from duetime.ports.keyed_items import (
     holds,
     nothing,
 )
+from duetime.ports.row_queries import IndexEntry, Span
 from duetime.ports.row_store import StepItems
 
 T = TypeVar("T")
@@ -98,6 +99,13 @@ class MemoryItems(StepItems):
     def row(self, ref: ActionRef, *, may_lag: bool = False) -> Action | None:
         del may_lag
         return None if self._rows is None else self._rows.get(ref)
+
+    def rows(self, refs: Sequence[ActionRef]) -> Iterator[Action]:
+        rows = () if self._rows is None else map(self._rows.get, refs)
+        return (row for row in rows if row is not None)
+
+    def select(self, span: Span) -> Sequence[IndexEntry]:
+        return () if self._rows is None else self._rows.select(span)
 
     def find(
         self, query: Query, read: Callable[[Fields], T], instead: Callable[[Fields], T | None] = nothing

@@ -5,65 +5,18 @@ Each method holds one lock: condition and write are one step, as in DynamoDB.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections.abc import Callable
-from datetime import datetime
 
-from duetime.errors import InvalidCursor
-from duetime.ids import TenantId
 from duetime.memory.keyed_items import MemoryItems, OnWrite
 from duetime.memory.table import DueKey, MemoryTable
-from duetime.model.action import ActionRef
 from duetime.model.batch import COUNTING_SHARD, BatchRef
 from duetime.model.change import Change
-from duetime.ports.actions import DueEntry, DuePage
 from duetime.ports.batches import BATCH, ref_of
 from duetime.ports.delegate import delegate
 from duetime.ports.keyed_items import Fields, Kind
-from duetime.ports.row_queries import Queries
 from duetime.ports.row_store import RowStore
 from duetime.settings import DUE_SHARDS
-
-_NO_ENTRIES = DuePage((), None)
-
-
-class MemoryQueries(Queries):
-    """The queries of the actions table.
-
-    See `duetime.ports.action_store.ActionStore`.
-    """
-
-    def __init__(self, table: MemoryTable) -> None:
-        super().__init__(table)
-        self._table = table
-
-    def due(
-        self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
-    ) -> DuePage:
-        if not (entries := self._table.due_index.get(shard, ())):
-            return _NO_ENTRIES
-        with self._table.lock:
-            first = 0 if after is None else bisect_right(entries, (after, "\uffff", ""))
-            if cursor is not None:
-                first = max(first, bisect_right(entries, _from_cursor(cursor)))
-            last = bisect_left(entries, (until, "\uffff", ""))
-            found = entries[first : min(last, first + limit)]
-        return DuePage(
-            tuple(DueEntry(ActionRef(TenantId(tenant), row_id), due_at) for due_at, tenant, row_id in found),  # type: ignore[arg-type]
-            _to_cursor(found[-1]) if first + limit < last else None,
-        )
-
-
-def _to_cursor(entry: DueKey) -> str:
-    return " ".join((entry[0].isoformat(), *entry[1:]))
-
-
-def _from_cursor(cursor: str) -> DueKey:
-    try:
-        due_at, tenant, row_id = cursor.split(" ")
-        return (datetime.fromisoformat(due_at), tenant, row_id)
-    except ValueError:
-        raise InvalidCursor from None
 
 
 class MemoryStore(RowStore):
@@ -84,7 +37,7 @@ class MemoryStore(RowStore):
     ) -> None:
         table = MemoryTable(on_change)
         items = MemoryItems(index_batches(table, on_batch), table)
-        super().__init__(table, items, MemoryQueries(table), due_shards=due_shards)
+        super().__init__(table, items, due_shards=due_shards)
         self.lock = table.lock
 
     rows = delegate("table", MemoryTable.rows)

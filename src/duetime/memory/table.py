@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TypeVar
 
+from duetime import instant
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, ActionRef
 from duetime.model.batch import COUNTED_AT
 from duetime.model.change import Change
-from duetime.ports.row_queries import BY_ID, Entry, Key, Span, list_of, within
+from duetime.ports.row_queries import BY_DUE_SHARD, BY_ID, IndexEntry, Key, Span, list_of, within
 
 DueKey = tuple[datetime, str, str]
 K = TypeVar("K", DueKey, ActionId)
@@ -44,10 +45,12 @@ class MemoryTable:
 
     readable = get
 
-    def select(self, span: Span) -> Sequence[Entry]:
+    def select(self, span: Span) -> Sequence[IndexEntry]:
         """Return a part of an index; a list of ids is sorted already."""
+        if span.by is BY_DUE_SHARD:
+            return self._due(span)
         with self.lock:
-            if span.index is not BY_ID:
+            if span.by is not BY_ID:
                 return within(span, self.by_ref.values())
             names = self._lists.get(span.part, [])
             first, last = bisect_right(names, span.low[0]), bisect_left(names, span.high[0])
@@ -57,6 +60,20 @@ class MemoryTable:
                 shown = names[first : min(last, first + span.limit)]
             tenant_id = TenantId(span.part[0])
             return [((name,), self.by_ref[ActionRef(tenant_id, name)]) for name in shown]
+
+    def _due(self, span: Span) -> Sequence[IndexEntry]:
+        if not (entries := self.due_index.get(span.part[0], ())):
+            return ()
+        with self.lock:
+            first, last = (
+                bisect_right(entries, _due_from(span.low)),
+                bisect_left(entries, _due_from(span.high)),
+            )
+            found = entries[first : min(last, first + span.limit)]
+        return [
+            ((instant.text(at), tenant, name), ActionRef(TenantId(tenant), ActionId(name)))
+            for at, tenant, name in found
+        ]
 
     def write(self, old: Action | None, new: Action) -> Action:
         """Replace the row `old` by `new`, or add `new` if `old` is None. The caller holds the lock."""
@@ -118,3 +135,8 @@ def _list(row: Action) -> Key:
 
 def _due_key(row: Action) -> DueKey:
     return (row.due_at, row.tenant_id, row.id)
+
+
+def _due_from(key: Key) -> DueKey:
+    tenant, name = (*key[1:], "", "")[:2]
+    return instant.parse(key[0]) if key[0] else instant.EARLIEST, tenant, name

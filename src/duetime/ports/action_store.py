@@ -44,12 +44,13 @@ from duetime.model.swap import (
     settleable,
 )
 from duetime.ports.action_keys import DebounceKeys, IdempotencyKeys
-from duetime.ports.actions import DamagedRow, RowQueries
+from duetime.ports.actions import DamagedRow
 from duetime.ports.at_once import AtOnce, one_by_one
 from duetime.ports.batches import Batches
 from duetime.ports.delegate import delegate
 from duetime.ports.keyed_items import Items
 from duetime.ports.rates import Rates
+from duetime.ports.row_lists import RowLists
 from duetime.ports.row_writes import RowCheckpoint, RowFollowed, RowLease, RowPut, RowSwap, RowWrite
 from duetime.ports.run_logs import Tracebacks
 from duetime.ports.slots import Slots
@@ -238,20 +239,20 @@ class RowChanges:
         return self.swap(row, transition.dismissed(row, reason, by=by, at=at), DEAD_LETTER_AS_READ)
 
 
-class ActionStore(RowChanges):
+class ActionStore(RowChanges, RowLists):
     """The rows. The table is the source of truth; everything else is a wake-up.
 
     Args:
         items: the keyed items beside the rows.
-        queries: read pages of rows.
         batches: the batches of the table.
         at_once: makes calls that are independent of each other.
     """
 
     def __init__(
-        self, items: Items, queries: RowQueries, batches: Batches, *, at_once: AtOnce = one_by_one
+        self, items: Items, batches: Batches, *, due_shards: int, at_once: AtOnce = one_by_one
     ) -> None:
-        self.items, self.queries, self._batches, self._at_once = items, queries, batches, at_once
+        self.items, self._batches, self._at_once = items, batches, at_once
+        self.due_shards = tuple(map(str, range(due_shards)))
         self.keys, self.debounce = IdempotencyKeys(items, self.get), DebounceKeys(items, self.get)
         self.slots, self.rates, self._tracebacks = Slots(items, at_once), Rates(items), Tracebacks(items)
 
@@ -360,15 +361,6 @@ class ActionStore(RowChanges):
 
     def retaken(self, row: Action, after: Action, at: datetime) -> Applied | Rejected:  # noqa: D102
         return self.keys.redrive(row, after, at)
-
-    get_rows = delegate("queries", RowQueries.get_rows)
-    by_correlation = delegate("queries", RowQueries.by_correlation)
-    of_tenant = delegate("queries", RowQueries.of_tenant)
-    of_job = delegate("queries", RowQueries.of_job)
-    failed = delegate("queries", RowQueries.failed)
-    in_due_order = delegate("queries", RowQueries.in_due_order)
-    occurrences = delegate("queries", RowQueries.occurrences)
-    due = delegate("queries", RowQueries.due)
 
     put_once = delegate("keys", IdempotencyKeys.put_once)
     first_of_key = delegate("keys", IdempotencyKeys.first_of_key)

@@ -5,15 +5,14 @@ The rules of `duetime.ports.wakeups` apply.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from duetime.model.action import Action, ActionRef, Status
 
 if TYPE_CHECKING:
-    from duetime.ids import JobName, TenantId
     from duetime.model.batch import ActionBatch
 
 
@@ -109,95 +108,3 @@ class BatchPage:
 
     def __iter__(self) -> Iterator[ActionBatch]:
         return iter(self.batches)
-
-
-class RowQueries(Protocol):
-    """The lists of rows: each reads a bounded part of an index."""
-
-    def get_rows(
-        self, refs: Sequence[ActionRef], *, damaged: list[DamagedRow] | None = None
-    ) -> Sequence[Action]:
-        """Return the current rows in no order, without offloaded payloads and without missing rows.
-
-        Unreadable rows are left out, and appended to `damaged`.
-        """
-
-    def by_correlation(
-        self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
-    ) -> Page:
-        """Return a tenant's actions with this correlation id, oldest first. The list may lag by a moment."""
-
-    def of_tenant(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> Page:
-        """Return a tenant's one-shots, newest first. `of_job` returns runs of jobs."""
-
-    def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
-        """Return failed actions of some tenants, latest failure first, then highest id; runs of jobs too.
-
-        The list may lag by a moment, but contains no action that was redriven or
-        dismissed.
-
-        Raises:
-            InvalidCursor: the cursor is not from a list of these tenants.
-        """
-
-    def in_due_order(
-        self,
-        tenant_id: TenantId,
-        *,
-        after: datetime | None,
-        until: datetime | None,
-        limit: int,
-        cursor: str | None,
-    ) -> Page:
-        """Return a tenant's one-shots with ``after < due_at <= until``, soonest first, then by id.
-
-        Settled ones are included.
-
-        Callers use it only with the setting ``due_order``. It contains the actions scheduled since the
-        setting is on. The list may lag by a moment. An action whose due time moves between two pages may
-        occur twice or not at all.
-
-        Raises:
-            InvalidCursor: the cursor is not from a list in due order.
-        """
-
-    def of_job(
-        self,
-        tenant_id: TenantId,
-        job: JobName,
-        *,
-        limit: int,
-        cursor: str | None,
-        has_events: bool = False,
-    ) -> Page:
-        """Return a tenant's runs of a job, newest first, by version and nominal time.
-
-        This reads one partition.
-
-        Runs that events started are in partitions of their own, which are read only if `has_events`. A
-        triggered run has its payload, unless that is offloaded; other runs have none.
-        """
-
-    def occurrences(
-        self,
-        tenant_id: TenantId,
-        job: JobName,
-        version: int,
-        *,
-        after: datetime,
-        until: datetime,
-        limit: int,
-        cursor: str | None,
-    ) -> Page:
-        """Return rows of a job's version with a nominal time in (after, until], oldest first.
-
-        Manual runs are included.
-        """
-
-    def due(
-        self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
-    ) -> DuePage:
-        """Return entries of a due shard with ``after < due_at <= until``, soonest first; unsettled rows only.
-
-        It reads only the entries that it returns, however many are stored.
-        """

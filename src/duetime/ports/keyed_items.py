@@ -21,6 +21,8 @@ from duetime.errors import BackendUnavailable, DuetimeError, InvalidArgument, Un
 
 if TYPE_CHECKING:
     from duetime.model.action import Action, ActionRef
+    from duetime.ports.actions import DamagedRow
+    from duetime.ports.row_queries import IndexEntry, Span
     from duetime.ports.row_writes import RowWrite
 
 T = TypeVar("T")
@@ -434,6 +436,22 @@ class Items(Protocol):
 
         Raises:
             UnreadableRow: it is damaged.
+            BackendUnavailable: it cannot be read.
+        """
+
+    def rows(self, refs: Sequence[ActionRef]) -> Iterator[Action | DamagedRow]:
+        """Yield the rows of different actions in no order, by consistent reads; missing ones are left out.
+
+        A row of DynamoDB has no offloaded payload.
+
+        Raises:
+            BackendUnavailable: they cannot be read.
+        """
+
+    def select(self, span: Span) -> Iterable[IndexEntry]:
+        """Return a part of an index of rows, in its order. One of DynamoDB's, of references, may lag.
+
+        Raises:
             BackendUnavailable: it cannot be read.
         """
 

@@ -1,21 +1,19 @@
-"""The queries of a back end that keeps rows itself: each reads a bounded part of one index."""
-# ruff: noqa: D102 - `duetime.ports.action_store.ActionStore` describes the methods
+"""The indexes of actions' rows that back ends keep, and the parts of one that are read."""
 
 from __future__ import annotations
 
-import heapq
+import json
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from duetime import ids, instant
 from duetime.errors import InvalidCursor
-from duetime.ids import SEPARATOR, JobName, TenantId
+from duetime.ids import SEPARATOR
 from duetime.model.action import Action, ActionRef
-from duetime.model.marks import DueMark, FailedMark
-from duetime.ports.actions import DamagedRow, Page
+from duetime.ports.actions import DamagedRow
 
 Key = tuple[str, ...]
 LOWEST, HIGHEST = "", "~"
@@ -30,23 +28,28 @@ class RowIndex:
         parts: the columns of a partition.
         key: the columns of the order within it.
         entry: returns a row's partition and key; None if the index leaves the row out.
+        has_rows: whether each back end finds the rows with the entries.
     """
 
     parts: Key
     key: Key
     entry: Callable[[Action], tuple[Key, Key] | None]
+    has_rows: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """The entries of a partition between two keys, both left out.
 
     Attributes:
+        by: the index.
+        part: the partition.
+        low: its entries come after this key.
+        high: its entries come before this key.
         limit: the most entries.
         is_newest_first: whether the order is reversed.
     """
 
-    index: RowIndex
+    by: RowIndex
     part: Key
     low: Key
     high: Key
@@ -54,7 +57,8 @@ class Span:
     is_newest_first: bool = False
 
 
-Entry = tuple[Key, Action | DamagedRow]
+IndexEntry = tuple[Key, "Action | DamagedRow | ActionRef"]
+"""A key, and the row; the reference alone where an index has no rows."""
 
 
 def list_of(action_id: str) -> str:
@@ -85,6 +89,13 @@ BY_DUE_TIME = RowIndex(
     ("due_at", "id"),
     lambda row: ((row.tenant_id, list_of(row.id)), (instant.text(row.due_at), row.id)),
 )
+BY_DUE_SHARD = RowIndex(
+    ("due_shard",),
+    ("due_at", "tenant", "id"),
+    lambda row: ((row.due_shard,), (instant.text(row.due_at), row.tenant_id, row.id)),
+    has_rows=False,
+)
+"""The due index: unsettled rows, and the batches that a sweep counts again."""
 
 
 class Rows(Protocol):
@@ -103,7 +114,7 @@ class Rows(Protocol):
     def readable(self, ref: ActionRef) -> Action | DamagedRow | None:
         """Return a row, or what can be read of a damaged one."""
 
-    def select(self, span: Span) -> Sequence[Entry]:
+    def select(self, span: Span) -> Sequence[IndexEntry]:
         """Return a part of an index, in its order."""
 
     def write(self, old: Action | None, new: Action) -> Action:
@@ -113,115 +124,30 @@ class Rows(Protocol):
         """Remove the rows that have expired, as DynamoDB's time to live does, and return them."""
 
 
-class Queries:
-    """The queries of the rows; a subclass adds `due`.
+def cursor_parts(cursor: str) -> list[str]:
+    """Return the texts of a cursor: a JSON list, because a forged key may hold any character.
 
-    See `duetime.ports.action_store.ActionStore`.
+    Raises:
+        InvalidCursor: it is another text.
     """
-
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-
-    def get_rows(
-        self, refs: Sequence[ActionRef], *, damaged: list[DamagedRow] | None = None
-    ) -> Sequence[Action]:
-        found = [self._rows.readable(ref) for ref in dict.fromkeys(refs)]
-        if damaged is not None:
-            damaged += [row for row in found if isinstance(row, DamagedRow)]
-        rows = [row for row in found if isinstance(row, Action)]
-        return [row.without_payload() if row.payload_size else row for row in rows]
-
-    def by_correlation(
-        self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
-    ) -> Page:
-        part, low = (tenant_id, correlation_id), (cursor or LOWEST,)
-        return _page(self._rows.select(Span(BY_CORRELATION, part, low, (HIGHEST,), limit + 1)), limit)
-
-    def of_tenant(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> Page:
-        return _page(self._newest_first(tenant_id, "", cursor, limit), limit)
-
-    def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
-        mark = None if cursor is None else FailedMark.parse(cursor, tenants)
-        before = (HIGHEST,) if mark is None else tuple(str(mark).split(" "))
-        found = (
-            self._rows.select(Span(BY_FAILURE, (tenant,), (LOWEST,), before, limit + 1, is_newest_first=True))
-            for tenant in tenants
-        )
-        return _page([*heapq.merge(*found, key=_key, reverse=True)], limit)
-
-    def in_due_order(
-        self,
-        tenant_id: TenantId,
-        *,
-        after: datetime | None,
-        until: datetime | None,
-        limit: int,
-        cursor: str | None,
-    ) -> Page:
-        mark = (LOWEST,) if cursor is None else tuple(str(DueMark.parse(cursor)).split(" "))
-        low = mark if after is None else max(mark, (instant.text(after), HIGHEST))
-        high = (instant.text(until or instant.LATEST), HIGHEST)
-        return _page(self._rows.select(Span(BY_DUE_TIME, (tenant_id, ""), low, high, limit + 1)), limit)
-
-    def of_job(
-        self,
-        tenant_id: TenantId,
-        job: JobName,
-        *,
-        limit: int,
-        cursor: str | None,
-        has_events: bool = False,
-    ) -> Page:
-        if not has_events:
-            return _page(self._newest_first(tenant_id, job, cursor, limit), limit, Action.as_listed)
-        run, _, event = (cursor or f"{HIGHEST} {HIGHEST}").partition(" ")
-        if not event:
-            raise InvalidCursor
-        runs = self._newest_first(tenant_id, job, run, limit)
-        events = self._newest_first(tenant_id, f"{job}{SEPARATOR}", event, limit)
-        found = sorted((*runs, *events), key=lambda entry: ids.nominal_at(entry[0][-1]), reverse=True)
-        for (name,), _ in found[:limit]:
-            run, event = (run, name) if ids.is_event_run(name) else (name, event)
-        page = _page(found, limit, Action.as_listed)
-        return page if page.cursor is None else Page(page.actions, f"{run} {event}")
-
-    def occurrences(
-        self,
-        tenant_id: TenantId,
-        job: JobName,
-        version: int,
-        *,
-        after: datetime,
-        until: datetime,
-        limit: int,
-        cursor: str | None,
-    ) -> Page:
-        low = cursor or ids.occurrence_id(job, version, after) + HIGHEST
-        high = ids.occurrence_id(job, version, until) + HIGHEST
-        return _page(self._rows.select(Span(BY_ID, (tenant_id, job), (low,), (high,), limit + 1)), limit)
-
-    def _newest_first(self, tenant_id: str, place: str, before: str | None, limit: int) -> Sequence[Entry]:
-        high = (before or HIGHEST,)
-        span = Span(BY_ID, (tenant_id, place), (LOWEST,), high, limit + 1, is_newest_first=True)
-        return self._rows.select(span)
+    try:
+        parts = json.loads(cursor)
+    except (ValueError, RecursionError):
+        raise InvalidCursor from None
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        raise InvalidCursor
+    return parts
 
 
-def _key(entry: Entry) -> Key:
+def key_of_entry(entry: tuple[Key, object]) -> Key:
+    """Return the key of an entry: the order of an index."""
     return entry[0]
 
 
-def _page(
-    found: Sequence[Entry], limit: int, shown_as: Callable[[Action], Action] = Action.without_payload
-) -> Page:
-    """Return a page without the damaged rows, which must not hide those behind them."""
-    shown = tuple(shown_as(row) for _, row in found[:limit] if isinstance(row, Action))
-    return Page(shown, " ".join(found[limit - 1][0]) if len(found) > limit else None)
-
-
-def within(span: Span, rows: Iterable[Action]) -> list[Entry]:
+def within(span: Span, rows: Iterable[Action]) -> list[tuple[Key, Action]]:
     """Return the entries of a span among all rows, by their own values."""
-    placed = ((entry, row) for row in rows if (entry := span.index.entry(row)) is not None)
-    found: list[Entry] = [
+    placed = ((entry, row) for row in rows if (entry := span.by.entry(row)) is not None)
+    found: list[tuple[Key, Action]] = [
         (key, row) for (part, key), row in placed if part == span.part and span.low < key < span.high
     ]
-    return sorted(found, key=_key, reverse=span.is_newest_first)[: span.limit]
+    return sorted(found, key=key_of_entry, reverse=span.is_newest_first)[: span.limit]

@@ -18,7 +18,6 @@ from duetime.model.batch import ActionBatch, MemberStatus
 from duetime.model.idempotency import KeyTerms
 from duetime.model.lease import Settlement, SettleResult
 from duetime.ports.action_store import ActionStore
-from duetime.ports.actions import RowQueries
 from duetime.ports.at_once import one_by_one
 from duetime.ports.batches import Batches
 from duetime.ports.keyed_items import AnyWrite, Items, Outcome, Write
@@ -108,10 +107,10 @@ class RowStore(ActionStore):
     where = "the memory back end"
     items: StepItems
 
-    def __init__(self, rows: Rows, items: StepItems, queries: RowQueries, *, due_shards: int) -> None:
-        super().__init__(items, queries, RowBatches(items, rows), at_once=self._in_a_step)
+    def __init__(self, rows: Rows, items: StepItems, *, due_shards: int) -> None:
+        batches = RowBatches(items, rows)
+        super().__init__(items, batches, due_shards=due_shards, at_once=self._in_a_step)
         self.table = rows
-        self.due_shards: Sequence[str] = tuple(map(str, range(due_shards)))
 
     def write(self, old: Action | None, new: Action) -> Action:
         """Replace a row, or add one, in a step of its own or of the caller's."""

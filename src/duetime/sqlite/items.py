@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
+from duetime import instant
 from duetime.aws.keyed_items import ItemFields, read_all, read_one, stored
 from duetime.aws.keys import Item
+from duetime.ids import SEPARATOR
 from duetime.model.action import Action, ActionRef
+from duetime.model.batch import COUNTED_AT, COUNTING_SHARD
+from duetime.ports.actions import DamagedRow
 from duetime.ports.keyed_items import (
     UNREADABLE,
     AnyWrite,
@@ -23,6 +27,7 @@ from duetime.ports.keyed_items import (
     holds,
     nothing,
 )
+from duetime.ports.row_queries import BY_DUE_SHARD, IndexEntry, Span
 from duetime.ports.row_store import StepItems
 from duetime.ports.row_writes import RowIsOver, RowLease, RowStillDead
 from duetime.sqlite.database import Database, Images, from_text, to_text
@@ -58,6 +63,7 @@ MAINTAINED = (
 )
 COUNTED = f"SELECT pk, sk FROM items WHERE {_value('due_shard')} IS NOT NULL"
 """The batches that a sweep counts again."""
+_COUNTED_AT = instant.text(COUNTED_AT)
 
 
 class SqliteItems(StepItems):
@@ -92,6 +98,18 @@ class SqliteItems(StepItems):
     def row(self, ref: ActionRef, *, may_lag: bool = False) -> Action | None:
         del may_lag
         return self._rows.get(ref)
+
+    def rows(self, refs: Sequence[ActionRef]) -> Iterator[Action | DamagedRow]:
+        found = map(self._rows.readable, refs)
+        return (row for row in found if row is not None)
+
+    def select(self, span: Span) -> Iterable[IndexEntry]:
+        found = self._rows.select(span)
+        if span.by is not BY_DUE_SHARD or span.part[0] != COUNTING_SHARD:
+            return found
+        keys = [(_COUNTED_AT, pk.partition(SEPARATOR)[0], sk) for pk, sk in self._execute(COUNTED)]
+        batches = [(key, ActionRef(*key[1:])) for key in keys if span.low < key < span.high]
+        return sorted([*found, *batches])[: span.limit]
 
     def find(
         self, query: Query, read: Callable[[Fields], T], instead: Callable[[Fields], T | None] = nothing

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, partial
 from sqlite3 import Connection
@@ -14,10 +15,11 @@ from duetime import instant
 from duetime.aws.damaged_leases import to_damaged_row
 from duetime.aws.items import from_item, to_item
 from duetime.errors import UnreadableRow
+from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, ActionRef
 from duetime.model.change import Change
 from duetime.ports.actions import DamagedRow
-from duetime.ports.row_queries import LOWEST, Entry, Key, RowIndex, Span, list_of
+from duetime.ports.row_queries import BY_DUE_SHARD, LOWEST, IndexEntry, Key, RowIndex, Span, list_of
 from duetime.sqlite.database import Database, from_text, to_text
 
 TABLE = """
@@ -37,6 +39,30 @@ log = logging.getLogger(__name__)
 
 _KEY = "tenant = ? AND place = ? AND id = ?"
 _REPLACE = "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+_LEFT = """
+SELECT json_extract(row, '$.status.S') = 'processing', json_extract(row, '$.planned_at.S') IS NOT NULL,
+    COUNT(*), MIN(due_at)
+FROM rows WHERE due_shard IS NOT NULL GROUP BY 1, 2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The unsettled actions that an earlier process left in a file.
+
+    Attributes:
+        pending: the number of pending one-shots.
+        planned: the number of pending runs of jobs.
+        cut_short: the number of actions that ran when the process ended.
+        next_due_at: when the first of the pending one-shots is or was due.
+    """
+
+    pending: int
+    planned: int
+    cut_short: int
+    next_due_at: datetime | None
 
 
 class _Indexed(NamedTuple):
@@ -71,20 +97,32 @@ class SqliteRows:
         text = self.text(ref)
         return None if text is None else read_what_can_be(text)
 
-    def select(self, span: Span) -> Sequence[Entry]:
-        key, index = ", ".join(span.index.key), span.index
-        marks = ", ".join("?" * len(span.index.key))
+    def select(self, span: Span) -> Sequence[IndexEntry]:
+        key, index = ", ".join(span.by.key), span.by
+        marks = ", ".join("?" * len(span.by.key))
         order = ", ".join(f"{name} DESC" if span.is_newest_first else name for name in index.key)
         parts = " AND ".join(f"{name} = ?" for name in index.parts)
         # The first column alone is compared, too, so that SQLite uses the index that leaves rows out.
         with self._database.reading() as connection:
             found = connection.execute(
-                f"SELECT row, {key} FROM rows WHERE {parts} AND {index.key[0]} >= ?"
-                f" AND ({key}) > ({marks}) AND ({key}) < ({marks})"
+                f"SELECT {'row' if index.has_rows else 'NULL'}, {key} FROM rows WHERE {parts}"
+                f" AND {index.key[0]} >= ? AND ({key}) > ({marks}) AND ({key}) < ({marks})"
                 f" ORDER BY {order} LIMIT ?",
                 (*span.part, span.low[0], *_filled(span.low, index), *_filled(span.high, index), span.limit),
             ).fetchall()
+        if index is BY_DUE_SHARD:
+            return [((at, *ref), ActionRef(TenantId(ref[0]), ActionId(ref[1]))) for _, at, *ref in found]
         return [(tuple(place), read_what_can_be(text)) for text, *place in found]
+
+    def found(self) -> Found:
+        """Count what an earlier process has left."""
+        with self._database.reading() as connection:
+            counted = connection.execute(_LEFT).fetchall()
+        sums = {(is_cut_short, is_planned): number for is_cut_short, is_planned, number, _ in counted}
+        firsts = [first for is_cut_short, is_planned, _, first in counted if not (is_cut_short or is_planned)]
+        cut_short = sum(number for key, number in sums.items() if key[0])
+        first = instant.parse(firsts[0]) if firsts else None
+        return Found(sums.get((0, 0), 0), sums.get((0, 1), 0), cut_short, first)
 
     def write(self, old: Action | None, new: Action) -> Action:
         key, text, indexed = _key(new.ref), _to_text(new), _indexed(new)

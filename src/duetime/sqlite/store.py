@@ -22,7 +22,6 @@ from duetime.ports.row_store import RowStore
 from duetime.settings import DUE_SHARDS
 from duetime.sqlite.database import Database, Images
 from duetime.sqlite.items import JOBS, MAINTAINED, SqliteItems
-from duetime.sqlite.queries import SqliteQueries
 from duetime.sqlite.rows import SqliteRows
 
 
@@ -48,10 +47,9 @@ class SqliteStore(RowStore):
         on_write: Callable[[Images], None] = lambda _images: None,
     ) -> None:
         rows = SqliteRows(database, on_change)
-        items, queries = SqliteItems(database, rows, on_write), SqliteQueries(database, rows)
-        super().__init__(rows, items, queries, due_shards=due_shards)
+        super().__init__(rows, SqliteItems(database, rows, on_write), due_shards=due_shards)
 
-    found = delegate("queries", SqliteQueries.found)
+    found = delegate("table", SqliteRows.found)
 
 
 class SqliteJobStore(JobStore):
