@@ -16,11 +16,20 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 from duetime.cadence.eventbridge import year_values
-from duetime.cadence.expression import CronField, FieldError, weekdays
+from duetime.cadence.expression import (
+    DAY,
+    HOUR,
+    MINUTE,
+    MONTH,
+    SECOND,
+    CronField,
+    FieldError,
+    weekdays,
+)
 from duetime.cadence.words import (
     DATE_LENGTH,
     MONTH_NAMES,
@@ -36,6 +45,7 @@ from duetime.cadence.zones import zone
 
 FIVE = ("minute", "hour", "day", "month", "weekday")
 SIX = ("second", *FIVE)
+_FIELDS = {"second": SECOND, "minute": MINUTE, "hour": HOUR, "day": DAY, "month": MONTH}
 _FULL_NAMES = frozenset(name.upper() for name in (*WEEKDAY_NAMES, *MONTH_NAMES))
 
 
@@ -63,12 +73,22 @@ class Language(CronField):
     Attributes:
         day_rule: how two restricted day fields combine, ``and`` or ``or``; or a pattern of fields that are
             not restricted: with one of them the rule is ``and``, else ``or``.
+        wraps: whether a range may run backwards, as in ``FRI-MON``.
+        steps: the longest step of a field: ``any``; that of the ``range``; or ``ours``, as duetime reads it.
     """
 
     def __init__(
-        self, low: int, high: int, names: tuple[str, ...], *, sunday: int = 0, day_rule: str = "and"
+        self,
+        low: int,
+        high: int,
+        names: tuple[str, ...],
+        *,
+        sunday: int = 0,
+        day_rule: str = "and",
+        wraps: bool = False,
+        steps: Literal["any", "range", "ours"] = "any",
     ) -> None:
-        self._sunday, self.day_rule = sunday, day_rule
+        self._sunday, self.day_rule, self.wraps, self.steps = sunday, day_rule, wraps, steps
         super().__init__("day-of-week", low, high, names, first_named=min(low, 1) if names[0] != "0" else 0)
 
     def folded(self, mask: int) -> int:
@@ -77,14 +97,14 @@ class Language(CronField):
 
 
 _FROM_MONDAY = (*WEEKDAYS[1:], WEEKDAYS[0])
-QUARTZ = Language(1, 7, WEEKDAYS, sunday=1)
+QUARTZ = Language(1, 7, WEEKDAYS, sunday=1, wraps=True, steps="ours")
 SPRING = Language(1, 7, ("0", *_FROM_MONDAY))
-CELERY = Language(0, 6, WEEKDAYS)
-APSCHEDULER = Language(0, 6, _FROM_MONDAY, sunday=6)
-APSCHEDULER_EITHER = Language(0, 6, _FROM_MONDAY, sunday=6, day_rule="or")
+CELERY = Language(0, 6, WEEKDAYS, wraps=True)
+APSCHEDULER = Language(0, 6, _FROM_MONDAY, sunday=6, steps="range")
+APSCHEDULER_EITHER = Language(0, 6, _FROM_MONDAY, sunday=6, day_rule="or", steps="range")
 JENKINS = Language(0, 7, WEEKDAYS)
-CRONTAB = Language(0, 7, WEEKDAYS, day_rule=r"\*.*")
-ACTIONS = Language(0, 6, WEEKDAYS, day_rule=r"\*.*")
+CRONTAB = Language(0, 7, WEEKDAYS, day_rule=r"\*.*", wraps=True)
+ACTIONS = Language(0, 6, WEEKDAYS, day_rule=r"\*.*", steps="ours")
 # What a language ignores of the names of weekdays and months.
 _IGNORED: Mapping[Language, str] = {
     QUARTZ: r"[A-Z]{5}|[A-Z]/",
@@ -120,12 +140,42 @@ def cron_text(language: Language, names: Sequence[str], texts: Sequence[str], op
     is_starred = any(re.fullmatch(language.day_rule, fields[name]) for name in ("day", "weekday"))
     rule = language.day_rule if language.day_rule in {"and", "or"} else "and" if is_starred else "or"
     fields |= {
-        "month": short_names(fields["month"]),
-        "weekday": _weekday(language, short_names(fields["weekday"])),
+        name: _ascending(language, field, fields[name]) for name, field in _FIELDS.items() if name in fields
     }
+    fields["weekday"] = _weekday(language, short_names(fields["weekday"]))
     is_both = not {fields["day"], fields["weekday"]} & {"*", "?"}
     text = " ".join(fields[name] for name in SIX if name in fields)
     return f"{text}{f' day_rule={rule}' * is_both}{_years(fields['year'])}{options}"
+
+
+def _ascending(language: Language, field: CronField, text: str) -> str:
+    """Return a field with the first value alone of each step that is longer than its range.
+
+    Raises:
+        FieldError: the language rejects one of the ranges or steps.
+    """
+    items = short_names(re.sub(r"(?:^|(?<=,))/", "*/", text) if language is QUARTZ else text).split(",")
+    for at, item in enumerate(items):
+        if found := re.fullmatch(r"([*?]|\d+|[A-Z]{3})(?:-(\d+|[A-Z]{3}))?(?:/(\d+))?", item.upper()):
+            low = field.low if found[1] in "*?" else field.value(found[1])
+            high = field.value(found[2]) if found[2] else field.high
+            if low > high and not language.wraps:
+                parts = f"{low}-{field.high},{min(field.low, high)}-{high}"
+                raise FieldError(
+                    field.name, f"{item} runs backwards, which is rejected there", f"use {parts}"
+                )
+            is_strict = language.steps == "range"
+            # APScheduler takes a last value of 0 for a missing one.
+            last = (high or field.high) if is_strict else high
+            is_long = int(found[3] or 0) > (last - low) % (field.high - field.low + 1)
+            if is_long and is_strict:
+                raise FieldError(
+                    field.name,
+                    f"the step of {item} is longer than its range, which is rejected there",
+                    f"use {low}",
+                )
+            items[at] = str(low) if is_long and language.steps == "any" else item
+    return ",".join(items)
 
 
 def short_names(text: str) -> str:
@@ -142,7 +192,7 @@ def _weekday(language: Language, text: str) -> str:
     written = "7" if language is QUARTZ and text.upper() == "L" else text.upper()
     if language is SPRING:  # where a range that begins with Sunday begins with 0
         written = re.sub(r"\b(?:7|SUN)-", "0-", written)
-    mask, nth = theirs = weekdays(written, language)
+    mask, nth = theirs = weekdays(_ascending(language, language, written), language)
     with suppress(FieldError):
         if weekdays(text.upper()) == theirs:
             return text
@@ -246,8 +296,9 @@ def _begin(first: str, tz: str, length: str) -> str:
         at = (at if at.tzinfo else at.replace(tzinfo=ZoneInfo(tz))).astimezone(UTC)
         return f"{(at - timedelta(seconds=seconds_in(length))).replace(tzinfo=None).isoformat()}Z"
     except (ValueError, OverflowError):
-        problem = f"{first[:40]} is no date and time"
-        raise FieldError("start_date", problem, "write it as in 2027-01-04 09:00") from None
+        raise FieldError(
+            "start_date", f"{first[:40]} is no date and time", "write it as in 2027-01-04 09:00"
+        ) from None
 
 
 def _from_crontab(call: _Call) -> str:
