@@ -136,13 +136,14 @@ def test_a_month_with_other_runs_has_the_note_too(cadence, day):
         (yearly("02-29", "09:00", every=4, anchor="2028-01-01"), None),
         (daily("09:00", start="2060-01-01"), None),
         (parse("once 2060-01-01T09:00"), None),
+        (parse("0 9 29 2 MON day_rule=and"), "2044-02-29"),
     ],
     ids=str,
 )
 @pytest.mark.parametrize("start", [START, None])
 def test_a_first_run_after_many_years_is_warned_of(cadence, first, start):
-    notes = [note for note in cadence_warnings(cadence, start) if "first run" in note]
-    assert [re.search(r"first run is on (\S+),", note)[1] for note in notes] == ([first] if first else [])
+    notes = [note for note in cadence_warnings(cadence, start) if "next run" in note]
+    assert [re.search(r"next run is on (\S+),", note)[1] for note in notes] == ([first] if first else [])
 
 
 @pytest.mark.parametrize("cadence", COMPLETE, ids=str)
@@ -329,7 +330,7 @@ def test_a_range_of_all_values_has_the_notes_of_its_star(field, span, step):
     ],
 )
 def test_a_cycle_that_begins_after_many_years_is_noted(text, first):
-    assert any(f"its first run is on {first}" in note for note in cadence_warnings(parse(text)))
+    assert any(f"its next run is on {first}" in note for note in cadence_warnings(parse(text)))
 
 
 @pytest.mark.parametrize(
@@ -337,7 +338,7 @@ def test_a_cycle_that_begins_after_many_years_is_noted(text, first):
     ["yearly 01-06 00:00 every=52 anchor=2026-01-05", "yearly 01-01 00:00 every=9 anchor=2026-01-05"],
 )
 def test_a_cycle_that_begins_soon_is_not_noted(text):
-    assert not any("its first run is on" in note for note in cadence_warnings(parse(text)))
+    assert not any("its next run is on" in note for note in cadence_warnings(parse(text)))
 
 
 def test_the_working_days_of_a_calendar_without_a_name_are_described():

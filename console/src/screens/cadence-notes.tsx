@@ -28,7 +28,7 @@ const SENTENCES = [
   [/^(?<field>\S+) (?<written>\S+) is (?<low>\d+) alone/, "alone"],
   [/^a month without a day (?<day>\d+) is passed over/, "dates"],
   [/^a month without a day (?<day>\d+) has no run for it/, "some_dates"],
-  [/^its first run is on (?<day>[\d-]+),/, "late"],
+  [/^its next run is on (?<day>[\d-]+),/, "late"],
   [/^the dates of calendar (?<name>.+) end on (?<day>[\d-]+):/, "ending"],
   [/^except_at (?<written>\S+) excludes nothing/, "needless"],
   [/^croniter agrees, changes of the clocks aside$/, "agrees"],

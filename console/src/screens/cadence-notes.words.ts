@@ -45,7 +45,7 @@ export const say = words("screens/cadence-notes", {
   some_dates:
     "A month without a day {day} has no run for it. L is the last day of each, and " +
     'monthly("{day}-or-last", ...) that of those.',
-  late: "Its first run is on {day}, since what it combines seldom comes together: check it.",
+  late: "Its next run is on {day}, since what it combines seldom comes together: check it.",
   ending:
     "The dates of the calendar {name} end on {day}. Later days have no holidays: deploy with further years.",
   needless: "except_at {written} excludes nothing: it is no time of the cadence.",

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from math import gcd
 from typing import Self
@@ -30,7 +30,7 @@ from duetime.cadence.expression import DAY, MONTH, WEEKDAY, CronField, parse_cro
 from duetime.cadence.modifiers import PLAIN
 from duetime.cadence.wall_cadence import WallCadence
 from duetime.cadence.words import MONTHS, WEEKDAYS, bits
-from duetime.cadence.zones import instant_at, seconds_of, zone
+from duetime.cadence.zones import DEPLOYED, EPOCH, instant_at, seconds_of, zone
 
 AHEAD = 400 * 86_400
 """Seconds searched for clock changes: a year and a month, since next year's changes may come later."""
@@ -53,7 +53,7 @@ def cadence_warnings(
     Args:
         cadence: the cadence.
         start: warn if its calendar's dates end within ninety days after it, or before `until`, or if its
-            first run after it is many years ahead.
+            next run after it, or after 2025 without it, is many years ahead.
         until: the last occurrence of interest.
     """
     try:
@@ -238,18 +238,19 @@ def _missing_date_warnings(cadence: Cadence) -> Iterator[str]:
 
 
 def _late_warnings(cadence: Cadence, start: datetime | None) -> Iterator[str]:
-    """Warn about a first run that is many years later than its parts let expect."""
-    anchor: date | None = getattr(cadence, "anchor", None)
-    if isinstance(cadence, Once) or (start is None and anchor is None):
+    """Warn about a next run that is many years later than its parts let expect."""
+    bounds, calendar = cadence.modifiers.bounds, cadence.modifiers.calendar
+    if isinstance(cadence, Once) or (calendar is not None and calendar.unresolved):
         return
-    bounds = cadence.modifiers.bounds
-    starts = [start or datetime.fromisoformat(f"{anchor}T00:00Z")]
+    anchor = datetime.fromisoformat(f"{getattr(cadence, 'anchor', None) or '1970-01-01'}T00:00Z")
+    deployed = instant_at(DEPLOYED) or EPOCH
+    starts = [start or max(deployed, min(anchor, deployed + _MANY_YEARS * _YEAR))]
     starts += filter(
         None, map(instant_at, instants_of(bounds.start, zone(cadence.tz)) if bounds and bounds.start else ())
     )
-    first = cadence.next_after(max(starts))
-    if first is not None and first - max(starts) > _MANY_YEARS * _YEAR:
-        yield f"its first run is on {first.date()}, since what it combines seldom comes together: check it"
+    following = cadence.next_after(max(starts))
+    if following is not None and following - max(starts) > _MANY_YEARS * _YEAR:
+        yield f"its next run is on {following.date()}, since what it combines seldom comes together: check it"
 
 
 COMPARED_FROM = datetime(2027, 12, 30, 21, 47, 13, tzinfo=UTC)
