@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from duetime.cadence import Calendar, interval, parse, yearly
+from duetime.cadence import Calendar, InvalidCadence, interval, parse, yearly
 
 NOW = datetime(2026, 11, 30, 12, 7, 3, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -52,6 +52,27 @@ def test_a_question_takes_few_steps(text):
     assert calls_of(lambda: parse(text).next_after(NOW)) < MOST_CALLS
     if not text.startswith("interval") or "start=" in text:
         assert calls_of(lambda: parse(text).last_before(NOW)) < MOST_CALLS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "every 364d at=09:00 anchor=2026-08-07 days=tue",
+        "every 700d anchor=2026-09-11 days=sun calendar=include:06-30;instead:business_day_of_month",
+        "every 273d at=09:00 anchor=2026-04-20 days=tue calendar=include:12-25,sat;instead:next_business_day",
+        "every 14d at=09:00 anchor=2026-08-08 calendar=exclude:sat,sun",
+        "weekly mon,tue 09:00 every=520 anchor=2026-08-07 months=feb weeks=fifth",
+        "monthly 31 09:00 every=1200 anchor=2027-02-01",
+        "interval 14d1h30m days=sun window=12:00-12:00",
+        "interval 365d window=12:00-12:00 start=2027-01-01T00:00:00Z",
+    ],
+)
+def test_a_cadence_that_may_never_run_is_rejected_in_few_steps(text):
+    def rejected():
+        with pytest.raises(InvalidCadence):
+            parse(text).check_can_run()
+
+    assert calls_of(rejected) < MOST_CALLS
 
 
 @pytest.mark.parametrize("seed", range(40))

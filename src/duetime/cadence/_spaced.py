@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from itertools import chain, islice
+from math import gcd
 from typing import TYPE_CHECKING, Self
 from zoneinfo import ZoneInfo
 
 from duetime.cadence.cadence import Cadence, Precision, declared, limits_of, spreads_seconds
 from duetime.cadence.calendars import Calendar
-from duetime.cadence.days import EVERY_DAY, FIRST_DAY, NEVER, UNIX_DAY, DayCycle, DayFields
+from duetime.cadence.days import EVERY_DAY, FIRST_DAY, NEVER, UNIX_DAY, DayCycle, DayFields, weekday_of
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import Dst, Window, Words, check_cycle, read_modifiers
 from duetime.cadence.walk import (
@@ -38,7 +39,7 @@ from duetime.cadence.words import (
     seconds_of_day,
     windows_text,
 )
-from duetime.cadence.zones import FIRST, LAST, instant_at, seconds_of, zone
+from duetime.cadence.zones import DEPLOYED, FIRST, LAST, instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
     from duetime.cadence.bounds import Moment
@@ -190,14 +191,23 @@ def every(
     return Every(modifiers=modifiers, step=step, anchor=anchored_on, at=first, later=later)
 
 
+_SOME_YEARS = 4 * 366 * DAY
 # Openings of a filter without an occurrence after which the search stops: 27 years of daily windows. It also
 # stops 400 years after the first: then the dates of the Gregorian calendar come again on the same weekdays.
-_MOST_OPENINGS, _ALL_OPENINGS = 10_000, 146_097 * DAY
+_MOST_OPENINGS, _ALL_OPENINGS, _WEEK = 10_000, 146_097 * DAY, 7 * DAY
 
 
 def _on_grid(start: int, step: int, at: int) -> int:
     """Return the first time of a step after ``start`` that is not before ``at``."""
     return start + max(1, -((start - at) // step)) * step
+
+
+def _covered(openings: set[tuple[int, int]], step: int) -> int:
+    """Return how many remainders of a step, from 0 on, some openings with their lengths have."""
+    reached = 0
+    for low, length in sorted((low + before, length) for low, length in openings for before in (0, -step)):
+        reached = max(reached, low + length + 1) if low <= reached else reached
+    return reached
 
 
 @lru_cache(maxsize=256)
@@ -277,18 +287,37 @@ class Interval(Cadence):
         if self._open is None:
             return self.step
         begin = opens = first_recurring(self._open.days, self.modifiers.calendar)
-        until, at, longest, met = begin + ALL_KINDS_OF_MONTH * 366 * DAY, begin - 1, 0, set[tuple[int, int]]()
-        step = self.step
-        for run in islice(self._runs(at, 1, at, until), openings):
+        at, longest, met, step = begin - 1, 0, set[tuple[int, int]](), self.step
+        until = begin + (_SOME_YEARS if self._never_covers() else ALL_KINDS_OF_MONTH * 366 * DAY)
+        for number, run in enumerate(islice(self._runs(at, 1, at, until), openings), 1):
             opens, at = opens if run[0] == at + 1 else run[0], run[-1]
             longest = max(longest, at + 1 - opens)
-            if longest >= step:
-                return step
             met.add((opens % step, at - opens))
-        reached = 0
-        for low, length in sorted((low + before, length) for low, length in met for before in (0, -step)):
-            reached = max(reached, low + length + 1) if low <= reached else reached
-        return step if reached >= step or 0 < longest == at + 1 - begin else longest
+            # Its first openings may cover all remainders.
+            is_power = number & number - 1 == 0
+            if longest >= step or (is_power and _covered(met, step) >= step):
+                return step
+        return step if _covered(met, step) >= step or 0 < longest == at + 1 - begin else longest
+
+    def _never_covers(self) -> bool:
+        """Return whether the windows of a few years show that some start has no run, whatever the days.
+
+        In each period of one offset they open on the same seconds of a week.
+        """
+        modifiers, step = self.modifiers, gcd(self.step, _WEEK)
+        if not modifiers.windows or modifiers.calendar is not None or step == 1:
+            return False
+        where, at, offsets = zone(modifiers.zone_name), DEPLOYED, set[int]()
+        while at < min(DEPLOYED + ALL_KINDS_OF_MONTH * 366 * DAY, LAST):
+            span = where.span(at)
+            at, offsets = span.end, {*offsets, span.offset}
+        opened = {
+            ((day * DAY + opens - offset) % step, shuts - opens)
+            for opens, shuts in _parts(modifiers.windows)
+            for day in range(7)
+            for offset in offsets
+        }
+        return _covered(opened, step) < step
 
     def last_before(self, instant: datetime) -> datetime | None:
         self._check_started()
@@ -333,10 +362,24 @@ class Interval(Cadence):
     def _runs(self, start: int, step: int, at: int, until: int) -> Iterator[Sequence[int]]:
         """Yield the times of a step after ``at`` and up to ``until`` in each opening of its filters."""
         days = EVERY_DAY if self._open is None else self._open.days
+        only = self.modifiers.days
         where, parts = zone(self.modifiers.zone_name), _parts(self.modifiers.windows)
         found, stop, misses = _on_grid(start, step, at + 1), until, 0
+        # Its times come again after a week and on these seconds of it, in a period of one offset.
+        again, meets = gcd(step, _WEEK), dict[int, bool]()
         while found <= stop and misses < _MOST_OPENINGS:
             span = where.span(found)
+            if span.offset not in meets:
+                meets[span.offset] = again == 1 or any(
+                    (start + span.offset - day * DAY - opens) % again <= shuts - opens
+                    for day in range(7)
+                    for opens, shuts in parts
+                    if only >> weekday_of(day) & 1
+                )
+            if not meets[span.offset]:
+                stop = stop if misses else min(until, found + _ALL_OPENINGS)
+                misses, found = misses + 1 + (span.end - found) // DAY, _on_grid(start, step, span.end)
+                continue
             day, second = divmod(max(found + span.offset, FIRST_DAY * DAY), DAY)
             opens, shuts = next((part for part in parts if second <= part[1]), parts[0])
             first = days.first_from(day + (second > shuts))

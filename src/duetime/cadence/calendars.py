@@ -16,6 +16,7 @@ from datetime import date
 from typing import Literal, get_args
 
 from duetime.cadence.days import (
+    ALL_MONTHS,
     UNIX_DAY,
     Month,
     Select,
@@ -147,6 +148,13 @@ class Calendar:
         return self.is_business_day(day) if self.moves and self.weekends == "move" else self.leaves(day)
 
     @property
+    def months(self) -> int:
+        """The months that may have days which it leaves, January as bit 1."""
+        entries = {*self.include, *self.working}
+        is_of_dates = self.include and entries.isdisjoint(WEEKDAYS)
+        return sum({1 << int(entry[-5:-3]) for entry in entries}) if is_of_dates else ALL_MONTHS
+
+    @property
     def moves(self) -> bool:
         """Whether occurrences of an excluded day move to a business day."""
         return self.instead != "skip"
@@ -174,8 +182,8 @@ class Calendar:
             return admitted & self._admitted(month)[0]
         first, last = month.first, month.first + month.length - 1
         business = [first + n for n in bits(self.business_days(month))]
-        if not business and self.weekends == "move":
-            return 0
+        if not business:
+            return admitted & self._admitted(month)[0] if self.weekends == "keep" else 0
         before, after = self.business_day_from(first, -1), self.business_day_from(last, 1)
         begin = first - _LONGEST_MOVE if before is None else before
         end = last + _LONGEST_MOVE if after is None else after

@@ -12,10 +12,12 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, reduce
+from math import gcd
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from duetime.cadence.words import bits
+from duetime.cadence.words import WEEKDAYS, bits
 
 if TYPE_CHECKING:
     from duetime.cadence.calendars import Calendar
@@ -29,7 +31,7 @@ LAST_WEEK = 5
 LENGTHS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _EVERY_WEEK = int("0000001" * 6, 2)
 _SUNDAY, _SATURDAY = 0, 6
-_FEBRUARY = 2
+_FEBRUARY, _LONGEST_MONTH = 2, 31
 
 
 class DayFields(NamedTuple):
@@ -154,8 +156,9 @@ class DayCycle(NamedTuple):
 
     def among(self, month: Month, days: int) -> int:
         """Return the days of a month that are in such a period, the 1st as bit 0."""
-        since = month.first - self.anchor
-        return sum(1 << n for n in bits(days) if (since + n) // self.length % self.every == 0)
+        period, mask = self.every * self.length, (1 << self.length) - 1
+        starts = range((self.anchor - month.first) % period - period, month.length, period)
+        return days & reduce(or_, (mask << n if n >= 0 else mask >> -n for n in starts))
 
 
 class MonthCycle(NamedTuple):
@@ -184,6 +187,20 @@ class YearCycle(NamedTuple):
 
 
 Cycle = DayCycle | MonthCycle | YearCycle
+
+
+def widened(fields: DayFields, cycle: Cycle) -> DayFields:
+    """Return day fields with all days of these in a cycle, which may have one weekday or some months."""
+    if isinstance(cycle, DayCycle) and cycle.length == 1 and not cycle.every % len(WEEKDAYS):
+        return fields._replace(only_weekdays=fields.only_weekdays & (1 << weekday_of(cycle.anchor)))
+    if isinstance(cycle, MonthCycle):
+        step = gcd(cycle.every, 12)
+        return fields._replace(
+            months=fields.months & sum(2 << n for n in range(cycle.anchor % step, 12, step))
+        )
+    return fields
+
+
 Select = Callable[["Month"], int]
 """Returns some days of a month, the 1st as bit 0."""
 Shift = Callable[["Month", Select], int]
@@ -251,29 +268,49 @@ class Days:
         return self._in_later_month(after, until)
 
     def _in_later_month(self, day: int, until: int) -> int:
-        for month in self._months_from(day):
-            if month.first > until:
-                return NEVER
-            first, _, admitted = self._load(month)
-            if admitted:
-                return first + (admitted & -admitted).bit_length() - 1
+        margin = _LONGEST_MONTH * self._reach
+        for source in self._months_from(max(day - margin, FIRST_DAY)):
+            if source.first - margin > until:
+                break
+            if margin and not self._named(source):
+                continue
+            day = max(day, source.first - margin)
+            while day < min(source.first + source.length + margin, LAST_DAY + 1):
+                first, day, admitted = self._load(month_of(day))
+                if admitted:
+                    return NEVER if first > until else first + (admitted & -admitted).bit_length() - 1
         return NEVER
 
     def _months_from(self, day: int) -> Iterator[Month]:
+        """Yield the months that may have days before shifts and moves, in order."""
+        years, cycle = self.years, self.cycle
         if day > LAST_DAY:
             return
-        for at in range(bisect_left(self.years, month_of(day).year), len(self.years)):
-            for month in self._months_in(self.years[at]):
+        if isinstance(cycle, DayCycle) and (period := cycle.every * cycle.length) > 2 * _LONGEST_MONTH:
+            day = max(day, month_in(years[0], 1).first)
+            while (end := day + (cycle.anchor + cycle.length - 1 - day) % period) <= LAST_DAY:
+                month = month_of(max(day, end - cycle.length + 1))
+                if month.year > years[-1]:
+                    return
+                yield month
+                day = month.first + month.length if end >= month.first + month.length else end + 1
+            return
+        for at in range(bisect_left(years, month_of(day).year), len(years)):
+            for month in self._months_in(years[at], 0):
                 if month.first + month.length > day:
                     yield month
 
-    def _months_in(self, year: int) -> Iterator[Month]:
-        """Yield the months of a year that may have days, after what shifts and moves them."""
-        reach, cycle = self._reach, self.cycle
+    def _months_in(self, year: int, reach: int) -> Iterator[Month]:
+        """Yield the months of a year that may have days, with those around them up to a number of months."""
+        cycle = self.cycle
         if not self._months:
-            around = range(-reach, reach + 1)
-            of_fields = {n - 1 for n in bits(self.fields.months)}
-            self._months = tuple(n for n in range(12) if any((n + step) % 12 in of_fields for step in around))
+            around = range(-self._reach, self._reach + 1)
+            months = self.fields.months
+            if self._calendar is not None and not self._reach:
+                months &= self._calendar.months
+            self._months = tuple(
+                n for n in range(12) if any(months >> (n + step) % 12 & 2 for step in around)
+            )
         period, anchor, length = 1, 0, 1
         if isinstance(cycle, MonthCycle):
             period, anchor = cycle.every, cycle.anchor
@@ -286,12 +323,14 @@ class Days:
 
     def number_in(self, year: int) -> int:
         """Return how many days it has in a year, computed once for each kind of year."""
-        kind: tuple[int, ...] = (year,)
-        is_alone = self._reach < 12 and not self._dated.start - 1 <= year <= self._dated.stop  # noqa: PLR2004 - a year
+        kind: tuple[int, ...]
+        kind, reach = (year,), self._reach // 12 + 1
+        is_alone = not self._dated.start - reach <= year < self._dated.stop + reach
         if self.cycle is None and is_alone:
-            kind = (month_in(year, 1).weekday, *map(_is_leap, (year - 1, year, year + 1)))
+            kind = (month_in(year, 1).weekday, *map(_is_leap, range(year - reach, year + reach + 1)))
         if kind not in self._numbers:
-            self._numbers[kind] = sum(self.admitted(month).bit_count() for month in self._months_in(year))
+            months = self._months_in(year, self._reach)
+            self._numbers[kind] = sum(self.admitted(month).bit_count() for month in months)
         return self._numbers[kind]
 
     def _load(self, month: Month) -> tuple[int, int, int]:

@@ -31,6 +31,7 @@ from duetime.cadence.days import (
     days_between,
     month_in,
     month_of,
+    widened,
 )
 from duetime.cadence.errors import InvalidCadence, NeverFires
 from duetime.cadence.modifiers import DayOffset, Modifiers
@@ -101,26 +102,32 @@ def build_wall_schedule(
         shift, farthest = shift_days(modifiers.offset, calendar)
     if calendar is not None and calendar.moves:
         farthest += calendar.days_with(1)
-    reach = farthest // _SHORTEST_MONTH + bool(farthest)
-    build = partial(Days, fields, cycle, calendar, select=select, shift=shift, reach=reach)
-    return WallSchedule(build(years=_years(shown, build, cycle, modifiers.calendar)), times)
+    build = partial(
+        Days,
+        calendar=calendar,
+        select=select,
+        shift=shift,
+        reach=farthest // _SHORTEST_MONTH + bool(farthest),
+    )
+    return WallSchedule(build(fields, cycle, years=_years(shown, build, fields, cycle, calendar)), times)
 
 
 def _years(
-    shown: str, build: Callable[..., Days], cycle: Cycle | None, calendar: Calendar | None
+    shown: str, build: Callable[..., Days], fields: DayFields, cycle: Cycle | None, calendar: Calendar | None
 ) -> Sequence[int]:
     """Return the years that can have days, so that a search after the last of them ends at once."""
-    if build().recurs_alike or (calendar is not None and calendar.unresolved):
+    if build(fields, cycle).recurs_alike or (calendar is not None and calendar.unresolved):
         return ALL_YEARS
     dated = None if calendar is None else calendar.dated
-    recurring = _recurring_years(calendar, 1 if cycle is None else cycle.every)
-    if _any_day(build(years=recurring), recurring.start):
+    # What few years lack without the cycle, all years lack with it.
+    if (
+        cycle is None or _any_day(build(widened(fields, cycle), years=_recurring_years(calendar)))
+    ) and _any_day(build(fields, cycle, years=_recurring_years(calendar, cycle.every if cycle else 1))):
         return ALL_YEARS
     if dated:
         # A move over New Year, or an offset, may reach the year before and the year after.
-        first = max(dated[0] - 1, ALL_YEARS.start)
-        listed = range(first, min(dated[-1] + 2, ALL_YEARS.stop))
-        if _any_day(build(years=listed), first):
+        listed = range(max(dated[0] - 1, ALL_YEARS.start), min(dated[-1] + 2, ALL_YEARS.stop))
+        if _any_day(build(fields, cycle, years=listed)):
             return listed
     raise NeverFires(
         shown, "it never fires: its calendar or its cycle leaves no day", "leave a day on which it may run"
@@ -141,8 +148,8 @@ def first_recurring(days: Days | OneDay, calendar: Calendar | None) -> int:
     return max(month_in(_recurring_years(calendar).start, 1).first * DAY, DEPLOYED)
 
 
-def _any_day(days: Days, year: int) -> bool:
-    return days.first_from(month_in(year, 1).first) != NEVER
+def _any_day(days: Days) -> bool:
+    return days.first_from(month_in(days.years[0], 1).first) != NEVER
 
 
 WORKWEEK = Calendar(exclude=["sat", "sun"])

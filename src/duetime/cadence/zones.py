@@ -26,7 +26,8 @@ DEPLOYED = 1_767_225_600
 
 _PIECE_BITS = 24
 PROBE_EVERY = 3 * DAY
-"""Seconds from one probe of a zone's offset to the next."""
+"""Seconds from one probe of a zone's offset to the next, until 1940."""
+_SETTLED = -946_771_200
 
 NOT_ZONES = ("localtime", "posixrules", "Factory")
 OTHER_CLOCKS = ("posix/", "right/")
@@ -67,15 +68,17 @@ class Zone:
 
     def offset(self, at: int) -> int:
         """Return the seconds of local time ahead of UTC at ``at``; outside the calendar, as at its edge."""
-        moment = EPOCH + timedelta(seconds=min(max(at, FIRST + 2 * DAY), LAST - 2 * DAY))
-        ahead = moment.astimezone(self._tzinfo).utcoffset()
+        ahead = datetime.fromtimestamp(
+            min(max(at, FIRST + 2 * DAY), LAST - 2 * DAY), self._tzinfo
+        ).utcoffset()
         return 0 if ahead is None else ahead.days * DAY + ahead.seconds
 
     def _find(self, piece: int) -> tuple[OffsetPeriod, ...]:
         start, end = piece << _PIECE_BITS, (piece + 1) << _PIECE_BITS
         edges, offsets = [start], [self.offset(start - 1), self.offset(start)]
-        for low in range(start, end, PROBE_EVERY):
-            high = min(low + PROBE_EVERY, end)
+        every = PROBE_EVERY if start < _SETTLED else 2 * PROBE_EVERY
+        for low in range(start, end, every):
+            high = min(low + every, end)
             if self.offset(high - 1) != offsets[-1]:
                 edges.append(self._change(offsets[-1], low, high))
                 offsets.append(self.offset(high - 1))
