@@ -118,8 +118,7 @@ class Once(WallCadence):
 
     def _shown(self, separator: str) -> str:
         local = instant_at(self.local)
-        text = "" if local is None else local.replace(tzinfo=None).isoformat(separator)
-        return text.removesuffix(":00")
+        return ("" if local is None else local.replace(tzinfo=None).isoformat(separator)).removesuffix(":00")
 
     def _head(self) -> str:
         return f"once {self._shown('T')}"

@@ -118,11 +118,12 @@ def parse_cron_fields(expression: str, inside: str, at: int) -> CronFields:
         weekday.refuse(
             "exactly one of day-of-month and day-of-week must be ?", "put ? in the one that does not matter"
         )
-    days = _days(day) if weekday.text == "?" else _weekdays(weekday)
     return CronFields(
         minutes=_mask(minute, _MINUTE),
         hours=_mask(hour, _HOUR),
-        days=days._replace(months=_mask(month, _MONTH)),
+        days=(_days(day) if weekday.text == "?" else _weekdays(weekday))._replace(
+            months=_mask(month, _MONTH)
+        ),
         years=tuple(sorted(_values(year, _YEAR))),
     )
 
@@ -316,8 +317,7 @@ def _weeks_of_month_terms(days: DayFields, weekdays: int, nth: tuple[tuple[int, 
     dates = 0
     for week in weeks:
         dates |= _dates(22, _LONGEST) if week == LAST_WEEK else _dates(7 * week + 1, 7 * week + 7)
-    exact = weekdays == ALL_WEEKDAYS and not nth and LAST_WEEK not in weeks
-    return DayTerms((DayFields(days=dates),), exact)
+    return DayTerms((DayFields(days=dates),), weekdays == ALL_WEEKDAYS and not nth and LAST_WEEK not in weeks)
 
 
 def _rarer_by_week(days: DayFields) -> bool:
@@ -367,8 +367,9 @@ class WakeExpression(ABC):
             NaiveInstant: an instant without a zone.
         """
         after = seconds_of(instant)
-        begin = after if start is None else seconds_of(start)
-        return instant_at(self._next(after, begin, last_pass=last_pass))
+        return instant_at(
+            self._next(after, after if start is None else seconds_of(start), last_pass=last_pass)
+        )
 
     @abstractmethod
     def _next(self, after: int, start: int, *, last_pass: bool) -> int: ...
@@ -473,9 +474,12 @@ def _at(text: str, tz: str, local: str) -> WakeExpression:
 
 def _rate(text: str, tz: str, match: re.Match[str]) -> WakeExpression:
     if not match[3] and match[1] != "1":
-        problem = f"rate: {match[2]} is for one"
         raise InvalidExpression(
-            text, problem, f"write {match[2]}s", start=match.start(2), width=len(match[2])
+            text,
+            f"rate: {match[2]} is for one",
+            f"write {match[2]}s",
+            start=match.start(2),
+            width=len(match[2]),
         )
     return RateExpression(text, tz, int(match[1]) * _UNITS[match[2]])
 

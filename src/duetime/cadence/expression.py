@@ -44,8 +44,9 @@ class CronField:
         numbers = {text: n for n in range(low, high + 1) for text in (str(n), f"{n:02}")}
         self.values = {text: self.folded(1 << n) for text, n in (numbers | self.names).items()}
         every = self.folded(_span(low, high, 1))
-        steps = {f"*/{n}": self.folded(_span(low, high, n)) for n in range(1, high + 1)}
-        self.common = {"*": every, "?": every} | steps
+        self.common = {"*": every, "?": every} | (
+            {f"*/{n}": self.folded(_span(low, high, n)) for n in range(1, high + 1)}
+        )
 
     def folded(self, mask: int) -> int:
         """Return the mask with one bit for each value: weekdays have two numbers for Sunday, 0 and 7."""
@@ -93,8 +94,7 @@ class CronField:
             return self.common.get(item) or self._ranged(self.low, self.high, self._step(step))
         first, dash, last = values.partition("-")
         low = self.value(first)
-        implied = self.high if slash else low
-        high = self.value(last) if dash else implied
+        high = self.value(last) if dash else (self.high if slash else low)
         return self._ranged(low, high, self._step(step) if slash else 1)
 
     def _ranged(self, low: int, high: int, step: int) -> int:

@@ -150,8 +150,7 @@ def parse_calendar(text: str) -> Calendar:
         if key not in _CALENDAR or not value or key in entries:
             problem = f"{key} is given twice" if key in entries else "not a part of a calendar"
             raise InvalidCadence(part or text, f"calendar: {problem}", "write exclude:2026-12-25,sat")
-        words = [] if value == _NONE else value.split(",")
-        entries[key] = words if _CALENDAR[key] is _list_text else value
+        entries[key] = ([] if value == _NONE else value.split(",")) if _CALENDAR[key] is _list_text else value
     return Calendar(**entries)
 
 

@@ -288,13 +288,15 @@ class _Rule:
         days = self._numbers("BYMONTHDAY")
         if days or "BYDAY" in self._parts or self._rank < _MONTHLY:
             return days
-        part = self._parts["FREQ"]
-        return [self._begin(part, "needs BYMONTHDAY, BYDAY or DTSTART", "add BYMONTHDAY=1 or another").day]
+        return [
+            self._begin(
+                self._parts["FREQ"], "needs BYMONTHDAY, BYDAY or DTSTART", "add BYMONTHDAY=1 or another"
+            ).day
+        ]
 
     def _months(self) -> list[int]:
         months = self._numbers("BYMONTH")
-        is_open = self._rank == _YEARLY and not {"BYMONTHDAY", "BYDAY"} & {*self._parts}
-        if months or not is_open:
+        if months or not (self._rank == _YEARLY and not {"BYMONTHDAY", "BYDAY"} & {*self._parts}):
             return months
         return [self._begin("YEARLY", "needs BYMONTH or DTSTART", "add BYMONTH=1 or another").month]
 
@@ -448,8 +450,7 @@ class _Rule:
     def _check_week_start(self, codes: set[str]) -> None:
         """Reject another first day of the week than Monday, where it changes which weeks are chosen."""
         before = {*_CODES[: _CODES.index(self._parts.get("WKST", "MO"))]}
-        sides = {code in before for code in {*codes, self._code_of_start()}}
-        if len(sides) > 1:
+        if len({code in before for code in {*codes, self._code_of_start()}}) > 1:
             self._fail("WKST", "differs from Monday, on which weeks begin here", "use WKST=MO")
 
     def _within_days(self, start: datetime) -> str | None:

@@ -205,8 +205,9 @@ def _json(value: str, option: str = "match") -> Any:
         return json.loads(value, object_pairs_hook=_unique)
     except ValueError:
         example = 'match={"kind":["invoice"]}' if option == "match" else '"a\\u0020name"'
-        problem = f"{option}: not JSON, or with a key twice"
-        raise InvalidCadence(value, problem, f"write it as in {example}") from None
+        raise InvalidCadence(
+            value, f"{option}: not JSON, or with a key twice", f"write it as in {example}"
+        ) from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -283,8 +284,7 @@ def _position(error: InvalidCadence, parts: Sequence[Part]) -> tuple[int, int] |
         return _across(words, error.start, error.start + error.width)
     if part := next((part for part in parts if _same(part.value, error.text)), None):
         return part.start, part.end
-    is_of_the_word = len(words) == 1 and not isinstance(error, NeverFires)
-    return (words[0].start, words[0].end) if is_of_the_word else None
+    return (words[0].start, words[0].end) if (len(words) == 1 and not isinstance(error, NeverFires)) else None
 
 
 def _label(error: InvalidCadence, parts: Sequence[Part]) -> str:

@@ -85,8 +85,7 @@ def wall_wakes(cadence: WallCadence) -> tuple[WakeExpression, ...]:
         return (at_expression(at),) if at is not None and FIRST_YEAR <= at.year <= LAST_YEAR else ()
     months = wall.days.fields.months
     days = day_terms(wall.days.fields)
-    exact = days.exact and wall.days.recurs_alike
-    allowed = SPARE_WAKES + (2 * _minutes(wall.times) if exact else 0)
+    allowed = SPARE_WAKES + (2 * _minutes(wall.times) if (days.exact and wall.days.recurs_alike) else 0)
     for hours in _choices(wall.times):
         if sum(part.firings for part in hours) * len(days.terms) > allowed:
             continue

@@ -262,8 +262,7 @@ def zone_remedy(name: str, zones: AbstractSet[str]) -> str:
 
 def _fixed(found: re.Match[str]) -> str:
     hours, minutes = int(found["hours"]), int(found["minutes"] or 0)
-    most = _EASTERNMOST if found["sign"] == "+" else _WESTERNMOST
-    if minutes or hours > most:
+    if minutes or hours > (_EASTERNMOST if found["sign"] == "+" else _WESTERNMOST):
         return "an offset has no name in the IANA database: name a region, as in Asia/Kolkata"
     if not hours:
         return "write UTC"
