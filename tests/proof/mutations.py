@@ -159,9 +159,14 @@ def with_commits_unfenced():
     return patch.object(MemoryStore, "commit", commit)
 
 
+def held(store, claimed):
+    """Return the row of a run that holds it."""
+    return None if store.peek(claimed) is None else store.get(claimed.ref)
+
+
 def with_cancels_forgotten():
     def settle(self, claimed, settlement):
-        row = self.held(claimed)
+        row = held(self, claimed)
         if row is None:
             return SETTLE(self, claimed, settlement)
         self.write(row, transition.settled(row, settlement))
@@ -209,7 +214,7 @@ def without_ends_of_chains():
 
 def with_repeats_counted():
     def settle(self, claimed, settlement, ref, ended, **lock):
-        is_repeat = self._actions.held(claimed) is None
+        is_repeat = held(self._actions, claimed) is None
         result = SETTLE_WITH_JOB(self, claimed, settlement, ref, ended, **lock)
         if is_repeat and result is SettleResult.SETTLED:
             self.count(ref, ended)
@@ -432,7 +437,7 @@ def with_heartbeats_of_any_run():
 @contextmanager
 def with_renewals_of_hand_overs():
     def renew(self, claimed, until):
-        row = self.held(claimed)
+        row = held(self, claimed)
         if row is not None and row.is_handed_over and row.lease_until < until:
             self.write(row, replace(row, lease_until=until))
         return RENEW(self, claimed, until)
