@@ -13,8 +13,7 @@ OPPOSITES = {
 ALWAYS = "(attribute_exists(pk) OR attribute_not_exists(pk))"
 """A condition that holds for all items: a check in a transaction needs one."""
 MORE = ":more"
-"""Stands for the third and the further operands of a numbered list."""
-_NUMBERED = re.compile(r"IN \((?P<name>:\D+)0, (?P=name)1, (?P<more>(?P=name)2(?:, (?P=name)\d+)*)\)")
+"""Stands for the third and the further ones of alternatives that differ by the numbers in their names."""
 _REFERENCE = re.compile(r"[#:]\w+")
 _NUMBERS = re.compile(r"_?\d+")
 
@@ -85,7 +84,7 @@ class Form:
     """A condition without the numbers in its names, which requests of one kind do not share.
 
     So ``#started_60_5 <= :started_60_50`` has the same mutants at any rate, and
-    ``kind IN (:kind0, :kind1, :kind2)`` however many kinds there are.
+    ``(kind = :kind0) OR (kind = :kind1) OR (kind = :kind2)`` however many kinds there are.
 
     Attributes:
         text: the condition.
@@ -98,9 +97,9 @@ class Form:
     @classmethod
     def of(cls, text: str, values: Iterable[str] = ()) -> "Form":
         """Return the form of a condition in a request with these values."""
-        found = _NUMBERED.search(text)
-        more = {MORE: found["more"]} if found else {}
-        short, further = (text.replace(found["more"], MORE), found["more"]) if found else (text, "")
+        further = _further(text)
+        more = {MORE: further} if further else {}
+        short = text.replace(further, MORE) if further else text
         names = [name for name in _REFERENCE.findall(short) if name != MORE]
         names += sorted({*values} - {*_REFERENCE.findall(further)})
         numbered = dict[str, str]()
@@ -119,6 +118,12 @@ class Form:
         if not self.names.keys() >= {*names}:
             return None
         return _REFERENCE.sub(lambda found: self.names[found[0]], text)
+
+
+def _further(text: str) -> str:
+    """Return the third and the further ones of alternatives that differ by the numbers in their names."""
+    parts = text.split(" OR ")
+    return " OR ".join(parts[2:]) if len({_NUMBERS.sub("", part) for part in parts}) == 1 else ""
 
 
 def _group(words: list[str], joint: str) -> tuple[Tree, list[str]]:
@@ -150,7 +155,7 @@ def _atom(words: list[str]) -> tuple[Tree, list[str]]:
         end = words.index(")", end) + 1
     elif words[end : end + 1] and words[end] in SWAPPED:
         end = _operand(words, end + 1)
-    elif end == 1:
+    elif end == 1 and words[0] != MORE:
         raise ValueError(f"no comparison: {' '.join(words)}")
     return Atom(tuple(words[:end])), words[end:]
 
@@ -209,6 +214,8 @@ def _mutated(tree: Tree, types: dict[str, str]) -> Iterator[tuple[Tree, str]]:
         yield from ((Not(part), done) for part, done in _mutated(tree.part, types))
         return
     for place, part in enumerate(tree.parts):
+        if str(part) == MORE:
+            continue  # they are like those before
         before, after = tree.parts[:place], tree.parts[place + 1 :]
         rest = (*before, *after)
         yield (rest[0] if len(rest) == 1 else replace(tree, parts=rest)), f"drop {part}"

@@ -4,7 +4,8 @@
 
     guard    an `if` that leaves the function or the loop is never taken
     operand  an operand of `and` or `or` is missing, unless the types of the code need it
-    bound    a comparison has the other bound, or another number
+    bound    a comparison has the other bound, or another number; but at the end of a pass, and of an age
+             that a constant limits, either bound is right
     write    a write of a keyed item has no guard
     field    a field of a changed row keeps its former value
     instant  in the code of leases and claims, another instant of the function is used
@@ -28,6 +29,8 @@ BOUNDS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.GtE: ast.Gt,
 }
 SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+EITHER_BOUND = re.compile(r".+ stop_at|(self\._clock\.now\(\)|now) - \S+(\(.*\))? [<>]=? ([\w.]+\.)?[A-Z_]+")
+"""The end of a pass, and the age from which it looks again: at the very instant, either is right."""
 COUNTS = (*BOUNDS, ast.Eq, ast.NotEq)
 """The comparisons whose number may be another one."""
 
@@ -148,8 +151,9 @@ def _needs_type(code: ast.AST, operand: ast.expr) -> bool:
 
 
 def _other_bounds(node: ast.Compare) -> Iterator[Change]:
+    is_free = EITHER_BOUND.fullmatch(ast.unparse(node))
     for place, (sign, right) in enumerate(zip(node.ops, node.comparators, strict=True)):
-        if type(sign) in BOUNDS:
+        if type(sign) in BOUNDS and not is_free:
             other = BOUNDS[type(sign)]
             signs = [*node.ops[:place], other(), *node.ops[place + 1 :]]
             after = ast.Compare(node.left, signs, node.comparators)

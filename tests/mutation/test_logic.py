@@ -78,6 +78,8 @@ def test_a_bound_becomes_the_other_one_and_a_number_moves_in_each_direction_once
     assert set(mutants_of("def f(x):\n    return x > 5").values()) == {"return x >= 5", "return x > 6"}
     assert set(mutants_of("def f(x):\n    return x >= 5").values()) == {"return x > 5", "return x >= 4"}
     assert set(mutants_of("def f(x):\n    return x == 5").values()) == {"return x == 6"}
+    for either in ("now < stop_at", "self._clock.now() - at >= _AWAKE", "now - f(at) < facts.MISSING_AFTER"):
+        assert mutants_of(f"def f(self, at, now, stop_at):\n    return {either}", "jobs.example") == {}
     assert mutants_of("def f(x):\n    return x == 'a' or x is True").keys() == {
         "without x == 'a' or: x == 'a' or x is True",
         "without x is True or: x == 'a' or x is True",

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.mutation import wire
+from tests.mutation.condition_text import mutants
 from tests.mutation.instrument import mark
 from tests.mutation.mutant import Mutant
 from tests.mutation.report import print_report
@@ -14,38 +15,33 @@ SITE = "aws.notifications:_inbox_query:Filter"
 def request_for(kinds):
     """Return a read of notifications of so many kinds."""
     names = [f":kind{number}" for number in range(kinds)]
-    text = mark(f"kind IN ({', '.join(names)}) AND attribute_not_exists(read_at)", SITE)
+    text = mark(" OR ".join(f"(kind = {name} AND attribute_not_exists(read_at))" for name in names), SITE)
     values = {name: {"S": "x"} for name in (":before", *names)}
     return {"FilterExpression": text, "ExpressionAttributeValues": values}
 
 
-@pytest.mark.parametrize("kinds", [3, 7, 12])
-def test_a_numbered_list_is_one_condition_however_long_it_is(kinds, monkeypatch):
+ONE, TWO = (f"(kind = :kind{number} AND attribute_not_exists(read_at))" for number in ("", "2"))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "text"),
+    [(1, ONE), (2, f"{ONE} OR {TWO}"), *((kinds, f"{ONE} OR {TWO} OR :more") for kinds in (3, 7, 12))],
+)
+def test_the_third_and_further_alternatives_are_one_condition(kinds, text, monkeypatch):
     monkeypatch.setattr(wire, "seen", set())
     wire.Wire().changed("Query", request_for(kinds))
-    text = "kind IN (:kind, :kind2, :more) AND attribute_not_exists(read_at)"
-    assert wire.seen == {(SITE, text, ((":before", "S"), (":kind", "S"), (":kind2", "S")))}
+    types = tuple((name, "S") for name in (":before", ":kind", ":kind2")[: 1 + kinds])
+    assert wire.seen == {(SITE, text, types)}
+    assert "drop :more" not in mutants(text, {}).values()
 
 
-@pytest.mark.parametrize("kinds", [1, 2])
-def test_a_list_of_one_or_two_is_its_own_condition(kinds, monkeypatch):
-    monkeypatch.setattr(wire, "seen", set())
-    request = request_for(kinds)
-    wire.Wire().changed("Query", request)
-    listed = ", ".join([":kind", ":kind2"][:kinds])
-    assert {text for _, text, _ in wire.seen} == {f"kind IN ({listed}) AND attribute_not_exists(read_at)"}
-
-
-def test_a_mutant_of_a_numbered_list_keeps_its_further_operands():
+def test_a_mutant_of_one_alternative_keeps_the_further_ones():
     changing = wire.Wire()
-    changing.mutant = (
-        SITE,
-        "kind IN (:kind, :kind2, :more) AND attribute_not_exists(read_at)",
-        "kind IN (:before, :kind2, :more)",
-    )
+    changing.mutant = (SITE, f"{ONE} OR {TWO} OR :more", "kind = :before OR :more")
     changed = changing.changed("Query", request_for(4))
-    assert changed["FilterExpression"] == "kind IN (:before, :kind1, :kind2, :kind3)"
-    assert set(changed["ExpressionAttributeValues"]) == {":before", ":kind1", ":kind2", ":kind3"}
+    rest = " OR ".join(f"(kind = :kind{number} AND attribute_not_exists(read_at))" for number in (2, 3))
+    assert changed["FilterExpression"] == f"kind = :before OR {rest}"
+    assert set(changed["ExpressionAttributeValues"]) == {":before", ":kind2", ":kind3"}
     assert changing.has_changed
 
 
