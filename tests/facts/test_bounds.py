@@ -7,12 +7,29 @@ import pytest
 
 from duetime import ids, instant
 from duetime.errors import InvalidArgument, InvalidCursor, InvalidPayload
-from duetime.model.action import CONTINUES, Action, Attempt, Ending
-from duetime.model.action_events import of_action
-from duetime.model.backfill import MOST_AT_ONCE, MOST_TIMES, Backfill, BackfillRef, BackfillState
+from duetime.model.action import CONTINUES, Action, Attempt, Ending, SkipReason, Status, Trigger
+from duetime.model.action_events import of_action, public_fields
+from duetime.model.backfill import (
+    MOST_AT_ONCE,
+    MOST_TIMES,
+    Backfill,
+    BackfillOrder,
+    BackfillRef,
+    BackfillState,
+)
+from duetime.model.batch import MemberStatus
+from duetime.model.built_in import canary_row, is_forged
 from duetime.model.change import Change
-from duetime.model.content_filter import LONGEST_TEXT, MOST_FIELDS, checked_error, checked_fields
+from duetime.model.content_filter import (
+    LONGEST_TEXT,
+    MOST_FIELDS,
+    PayloadField,
+    checked_error,
+    checked_fields,
+    has_error,
+)
 from duetime.model.deadline import DeadlineState, state_at, wall_seconds
+from duetime.model.debounce import debounced_by
 from duetime.model.deployed_shards import DeployedShards
 from duetime.model.event_chain import DEPTH_FIELD, depth_of
 from duetime.model.event_pattern import matches
@@ -25,17 +42,27 @@ from duetime.model.lifecycle import is_in_events, of_work_pause
 from duetime.model.manifest import PLAIN_LIMIT, packed
 from duetime.model.marks import DueMark
 from duetime.model.new_action import PAYLOAD_LIMIT, written_payload
+from duetime.model.predecessors import Predecessors
 from duetime.model.preferences import ADDRESSES_LIMIT, Preferences
 from duetime.model.read_back import differences, with_sorted_sets
-from duetime.model.row_parts import HandOver
+from duetime.model.row_parts import Act, After, Debounced, HandOver, RunPlan
 from duetime.model.selection import RunSelection, Selection
 from duetime.model.usage import month_name, usage_of
-from duetime.model.work_pause import BreakerState, PausableWork, PauseScope, WorkPause, WorkPauseChange
+from duetime.model.work_pause import (
+    BreakerState,
+    PausableWork,
+    PauseScope,
+    WorkPause,
+    WorkPauseChange,
+    check_end,
+    held_before,
+)
 from duetime.payload import Payload
 from duetime.ports.backfills import backfill_put, to_backfill
 from duetime.ports.batches import MOST_MEMBERS, _problems
 from duetime.ports.job_store import check_names
 from duetime.ports.keyed_items import COUNT_LIMIT, EXACT_INSTANT, IS_NEW, value_at
+from duetime.settings import Made, Settings
 from tests.facts.test_batch_counts import OPEN
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -56,7 +83,21 @@ WORK = PausableWork(tenant_id="acme", id=ROW.id, type="errand", due_at=NOON)
 PAUSE = WorkPause(
     id="p-1", scope=PauseScope.TYPE, name="errand", reason="an audit", by="ann", since=NOON - HOUR
 )
+LOWERED = DeployedShards(16, 32, NOON)
+CHANGED = Act(NOON + HOUR, "bea")
+LATE = replace(ROW, id=ids.backfill_run_id("books", 1, NOON, "00000000"), planned=RunPlan(NOON + HOUR))
+HELD = replace(ROW, due_at=instant.LATEST, after=After(RUN))
+MANUAL = replace(ROW, id=ids.manual_run_id("books", 1, NOON), payload="{}")
+OFTEN = Settings(made=Made(canary=5 * MINUTE))
+MADE = canary_row(NOON, OFTEN, 1)
 BREAKER = BreakerState(open_for=HOUR, probes_at=NOON, probe=ROW.id, probe_until=NOON + HOUR)
+
+
+def ended_by(ending):
+    return replace(ROW, status=Status.CANCELLED, attempts=(replace(RETRY, ending=ending, message="no more"),))
+
+
+STOPPED = ended_by(Ending.RETRY)
 
 
 class Text(Payload):
@@ -125,6 +166,78 @@ VALUES = [
     (lambda: EXACT_INSTANT.load(instant.text(NOON)), NOON),
     (lambda: EXACT_INSTANT.load(instant.text(instant.EARLIEST)), instant.EARLIEST),
     (lambda: EXACT_INSTANT.load(instant.text(instant.LATEST)), instant.LATEST),
+    (lambda: wall_seconds("00:30"), 1_800),
+    (
+        lambda: DeployedShards(16, 32, NOON).after(DeployedShards(8, 16, NOON), NOON),
+        DeployedShards(16, 32, NOON),
+    ),
+    (
+        lambda: DeployedShards(16).after(DeployedShards(16, 32, NOON), NOON - TICK),
+        DeployedShards(16, 32, NOON),
+    ),
+    (lambda: DeployedShards(16).after(DeployedShards(32), NOON), DeployedShards(16, 32, NOON + 24 * HOUR)),
+    (lambda: matches({"a": [1]}, {"a": True}), False),
+    (lambda: matches({"a": [1]}, {}), False),
+    (lambda: ROW.trigger, Trigger.SCHEDULED),
+    (lambda: replace(ROW, id=RUN).trigger, Trigger.CADENCE),
+    (lambda: replace(ROW, id=ids.event_run_id("books", NOON, "x")).trigger, Trigger.EVENT),
+    (lambda: replace(ROW, id=ids.manual_run_id("books", 1, NOON)).trigger, Trigger.MANUAL),
+    (lambda: LATE.trigger, Trigger.BACKFILL),
+    (lambda: replace(LATE, id=RUN, planned=RunPlan(NOON, "x", catches_up=True)).trigger, Trigger.CATCH_UP),
+    (lambda: LATE.tried_since, NOON + HOUR),
+    (lambda: replace(LATE, id=RUN).tried_since, NOON),
+    (lambda: replace(ROW, changed=CHANGED).tried_since, NOON),
+    (lambda: replace(ROW, changed=CHANGED, redriven_after=1).tried_since, NOON + HOUR),
+    (lambda: MemberStatus.from_row(replace(ROW, changed=CHANGED)).redriven_at, None),
+    (lambda: MemberStatus.from_row(replace(ROW, changed=CHANGED, redriven_after=1)).redriven_at, NOON + HOUR),
+    (lambda: replace(ROW, waits_for=RUN, status=Status.PROCESSING).waits_for_run, False),
+    (lambda: HELD.is_held, True),
+    (lambda: replace(HELD, after=None).is_held, False),
+    (lambda: replace(HELD, status=Status.CANCELLED).is_held, False),
+    (lambda: replace(HELD, due_at=instant.LATEST - TICK).is_held, False),
+    (lambda: RETRIED.modified_by, "w"),
+    (lambda: replace(RETRIED, attempts=(replace(RETRY, finished_at=None),)).modified_at, NOON),
+    (lambda: replace(RETRIED, attempts=(replace(RETRY, finished_at=NOON + HOUR),)).modified_at, NOON + HOUR),
+    (lambda: replace(RETRIED, changed=CHANGED).modified_by, "bea"),
+    (lambda: replace(RETRIED, status=Status.PROCESSING).is_retrying, False),
+    (lambda: replace(RETRIED, redriven_after=1).is_retrying, False),
+    (lambda: replace(ROW, id=RUN, payload="{}").as_listed().payload, None),
+    (lambda: MANUAL.as_listed().payload, "{}"),
+    (lambda: replace(MANUAL, payload_size=2).as_listed().payload, None),
+    (lambda: has_error(RETRIED, "any"), False),
+    (lambda: PayloadField.parse("payload.a = 1"), ("a", "1")),
+    (lambda: BACKFILL.needs_steps, True),
+    (lambda: replace(BACKFILL, ended_at=NOON).needs_steps, False),
+    (lambda: replace(BACKFILL, state=BackfillState.PAUSED).needs_steps, False),
+    (lambda: replace(BACKFILL, state=BackfillState.PAUSED, open=(NOON,)).needs_steps, True),
+    (lambda: BACKFILL.overlaps(NOON + HOUR, NOON + 2 * HOUR), False),
+    (lambda: BACKFILL.overlaps(NOON - HOUR, NOON), False),
+    (lambda: BACKFILL.overlaps(NOON - HOUR, NOON + TICK), True),
+    (lambda: replace(BACKFILL, open=(NOON,)).counted({NOON: Status.PROCESSING}).open, (NOON,)),
+    (lambda: replace(BACKFILL, open=(NOON, NOON + TICK)).counted({NOON: Status.FAILED}).open, (NOON + TICK,)),
+    (lambda: replace(BACKFILL, order=BackfillOrder.NEWEST).exhausted().rest_until, NOON),
+    (lambda: Debounced("k", NOON + HOUR), debounced_by("k", None, due_at=NOON, until=NOON + HOUR)),
+    (lambda: debounced_by("k", None, due_at=NOON, until=NOON).until, NOON),
+    (lambda: public_fields(replace(ROW, note="a note", skip_reason=SkipReason.MISSED))["reason"], "a note"),
+    (lambda: public_fields(replace(ROW, skip_reason=SkipReason.MISSED))["reason"], "missed"),
+    (lambda: public_fields(STOPPED)["reason"], None),
+    (lambda: public_fields(replace(STOPPED, status=Status.FAILED))["reason"], "no more"),
+    (lambda: public_fields(ended_by(Ending.CANCELLED))["reason"], "no more"),
+    (lambda: BREAKER.lacks_a_probe(NOON), False),
+    (lambda: BREAKER.lacks_a_probe(NOON + HOUR), True),
+    (lambda: replace(BREAKER, probes_at=NOON + 2 * HOUR).lacks_a_probe(NOON + HOUR), False),
+    (lambda: replace(PAUSE, until=NOON).is_over(NOON), True),
+    (lambda: held_before([replace(PAUSE, until=NOON)], WORK, NOON), None),
+    (lambda: held_before([replace(PAUSE, until=NOON + TICK)], WORK, NOON + TICK).id, "p-1"),
+    (lambda: held_before([replace(PAUSE, until=NOON + TICK)], WORK, NOON), None),
+    (lambda: check_end(None, is_required=False), None),
+    (lambda: check_end(NOON, is_required=True), None),
+    (lambda: Change(ROW, replace(ROW, generation=2)).left_pending, ROW),
+    (lambda: Change(ROW, replace(ROW, note="x")).left_pending, None),
+    (lambda: is_forged(MADE, OFTEN), False),
+    (lambda: is_forged(replace(MADE, due_at=NOON), OFTEN), True),
+    (lambda: is_forged(canary_row(NOON + MINUTE, OFTEN, 1), OFTEN), True),
+    (lambda: Predecessors.from_names([ROW.id] * 3).ids, (ROW.id,)),
 ]
 
 
@@ -159,6 +272,17 @@ REJECTED = [
     (lambda: DueMark.parse(f"{instant.text(NOON)} {RUN}"), InvalidCursor),
     (lambda: EXACT_INSTANT.load("2026-06-01T12:00:00Z"), InvalidArgument),
     (lambda: EXACT_INSTANT.load("1969-12-31T23:59:59.000000Z"), InvalidArgument),
+    *((lambda text=text: wall_seconds(text), ValueError) for text in ("6:00:00", "-1:00", "06:-1", "24:00")),
+    *((lambda text=text: PayloadField.parse(text), InvalidArgument) for text in ("customer", "=42")),
+    (lambda: debounced_by("k", None, due_at=NOON, until=NOON - TICK), InvalidArgument),
+    (lambda: debounced_by(None, None, due_at=NOON, until=NOON), InvalidArgument),
+    (lambda: debounced_by("k", "k", due_at=NOON, until=None), InvalidArgument),
+    (lambda: check_end(None, is_required=True), InvalidArgument),
+    (lambda: checked_error("…"), InvalidArgument),
+    (lambda: checked_error(5), InvalidArgument),
+    (lambda: Selection(runs=False, job="books-close"), InvalidArgument),
+    (lambda: RunSelection(nominal_after=NOON, nominal_until=NOON), InvalidArgument),
+    (lambda: HandedOver(HOUR, heartbeat=HOUR + TICK), InvalidArgument),
 ]
 
 

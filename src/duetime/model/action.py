@@ -440,7 +440,7 @@ class Action:
         number, numbered = self.attempt, []
         for index in range(len(self.attempts) - 1, -1, -1):
             numbered.append((number, self.attempts[index]))
-            if index and self.attempts[index - 1].finished_at is not None:
+            if self.attempts[index - 1].finished_at is not None:
                 number -= 1
         return tuple(reversed(numbered))
 

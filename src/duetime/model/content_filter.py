@@ -113,7 +113,7 @@ def checked_error(text: object) -> str | None:
 def has_error(row: Action, text: str) -> bool:
     """Return whether the text is in the message of the row's last attempt. Upper case is no matter."""
     last = row.attempts[-1].message if row.attempts else None
-    message = " ".join((row.failure_reason or last or "").split()).casefold()
+    message = " ".join((last or "").split()).casefold()
     start = 0
     for part in text.casefold().split(ANY):
         found = message.find(part.strip(), start)

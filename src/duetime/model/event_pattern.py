@@ -55,7 +55,7 @@ def _field_matches(required: Any, found: Any) -> bool:
 
 def _rule_matches(rule: Any, found: Any) -> bool:
     if isinstance(rule, str) or not isinstance(rule, dict | Mapping):
-        return found is not _ABSENT and type(rule) is type(found) and rule == found
+        return type(rule) is type(found) and rule == found
     if len(rule) != 1 or (name := next(iter(rule))) not in _RULES:
         raise ValueError(f"{rule!r} {_UNKNOWN}")
     return _RULES[name](rule[name], found)
