@@ -56,8 +56,6 @@ class PausedWork:
 
         Work that is skipped is not held, since its skip is a write on its row.
         """
-        if not self._pauses.knows_any():
-            return None
         work = PausableWork(
             tenant_id=message.ref.tenant_id,
             id=message.ref.id,
@@ -78,8 +76,6 @@ class PausedWork:
         """
         if row.status is not Status.PENDING or row.attempt or row.due_at > terms.now:
             return None
-        if not self._pauses.knows_any():
-            return None
         pause = self._pauses.skip_of(work_of(row, self._worker))
         return None if pause is None else SkipByPause(pause)
 
@@ -88,15 +84,11 @@ class PausedWork:
         is_due = row.status is Status.PENDING and row.due_at <= terms.now
         if not is_due and not (row.status is Status.PROCESSING and terms.may_take_over(row)):
             return None
-        if not self._pauses.knows_any():
-            return None
         hold = self._pauses.hold_of(work_of(row, self._worker), self._probed_by(row.ref))
         return None if hold is None else Held(hold)
 
     def held_by(self, row: Action) -> str | None:
         """Return the pause that held a row until now, for its history."""
-        if not self._pauses.knows_any():
-            return None
         probed = self._probed_by(row.ref)
         if probed is not None:
             pause = self._pauses.find(lambda known: known.id == probed)
