@@ -6,7 +6,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from duetime import ids, instant
-from duetime.errors import InvalidArgument, InvalidCursor, InvalidPayload
+from duetime.errors import (
+    DeclarationError,
+    InvalidArgument,
+    InvalidCursor,
+    InvalidPayload,
+    KeyConflict,
+    NotFound,
+)
+from duetime.model import transition
 from duetime.model.action import CONTINUES, Action, Attempt, Ending, SkipReason, Status, Trigger
 from duetime.model.action_events import of_action, public_fields
 from duetime.model.backfill import (
@@ -17,37 +25,69 @@ from duetime.model.backfill import (
     BackfillRef,
     BackfillState,
 )
-from duetime.model.batch import MemberStatus
-from duetime.model.built_in import canary_row, is_forged
+from duetime.model.batch import MemberStatus, batch_name
+from duetime.model.built_in import canary_row, check_type, is_forged
 from duetime.model.change import Change
+from duetime.model.checkpoint import Checkpoint
 from duetime.model.content_filter import (
     LONGEST_TEXT,
     MOST_FIELDS,
     PayloadField,
     checked_error,
     checked_fields,
+    fields_of,
     has_error,
 )
-from duetime.model.deadline import DeadlineState, state_at, wall_seconds
+from duetime.model.deadline import DeadlineState, deadline_at, state_at, wall_seconds
 from duetime.model.debounce import debounced_by
+from duetime.model.decision import Decision
 from duetime.model.deployed_shards import DeployedShards
 from duetime.model.event_chain import DEPTH_FIELD, depth_of
 from duetime.model.event_pattern import matches
 from duetime.model.event_pattern_rules import LARGEST, problems_of
-from duetime.model.expiry import Expiry
-from duetime.model.hand_over import NOTE_LIMIT, QUESTION_LIMIT, Approval, HandedOver, checked_progress
-from duetime.model.job import JobRef, JobSpan, Pause, SpanKind
+from duetime.model.expiry import Expiry, check_expiry, expiry_of, expiry_time
+from duetime.model.hand_over import (
+    LONGEST,
+    NOTE_LIMIT,
+    QUESTION_LIMIT,
+    SHORTEST,
+    Approval,
+    HandedOver,
+    checked_progress,
+    checked_result,
+    has_timed_out,
+    progress_of,
+)
+from duetime.model.hand_over_token import Token
+from duetime.model.idempotency import HeldKey, key_terms
+from duetime.model.job import (
+    Definition,
+    Job,
+    JobRef,
+    JobSpan,
+    Origin,
+    Pause,
+    SpanKind,
+    current_definition,
+    job_ref_of,
+    replaced_definition,
+)
 from duetime.model.job_events import BackfillChange, SpanKept, of_backfill, of_span
+from duetime.model.json_value import JSON_LIMIT, is_too_large, json_text
 from duetime.model.lifecycle import is_in_events, of_work_pause
-from duetime.model.manifest import PLAIN_LIMIT, packed
-from duetime.model.marks import DueMark
-from duetime.model.new_action import PAYLOAD_LIMIT, written_payload
-from duetime.model.predecessors import Predecessors
+from duetime.model.manifest import PLAIN_LIMIT, WorkerRoute, packed
+from duetime.model.marks import DueMark, FailedMark
+from duetime.model.new_action import PAYLOAD_LIMIT, rate_key_of, written_payload
+from duetime.model.predecessors import Predecessors, decide, waits_for
 from duetime.model.preferences import ADDRESSES_LIMIT, Preferences
+from duetime.model.priority import check_priority, declared_priority
+from duetime.model.quota import Quota, has_quotas, limit_of
 from duetime.model.read_back import differences, with_sorted_sets
+from duetime.model.recount import RecountReport
 from duetime.model.row_parts import Act, After, Debounced, HandOver, RunPlan
-from duetime.model.selection import RunSelection, Selection
-from duetime.model.usage import month_name, usage_of
+from duetime.model.run_counts import count_of
+from duetime.model.selection import RunSelection, Selection, check_limit
+from duetime.model.usage import day_name, month_name, size_of, usage_changes, usage_of
 from duetime.model.work_pause import (
     BreakerState,
     PausableWork,
@@ -56,13 +96,16 @@ from duetime.model.work_pause import (
     WorkPauseChange,
     check_end,
     held_before,
+    hold_of,
+    pause_of_tenant,
+    skip_of,
 )
 from duetime.payload import Payload
 from duetime.ports.backfills import backfill_put, to_backfill
 from duetime.ports.batches import MOST_MEMBERS, _problems
 from duetime.ports.job_store import check_names
 from duetime.ports.keyed_items import COUNT_LIMIT, EXACT_INSTANT, IS_NEW, value_at
-from duetime.settings import Made, Settings
+from duetime.settings import LONGEST_KEY_TTL, SHORTEST_KEY_TTL, Made, Settings
 from tests.facts.test_batch_counts import OPEN
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -93,6 +136,60 @@ MADE = canary_row(NOON, OFTEN, 1)
 BREAKER = BreakerState(open_for=HOUR, probes_at=NOON, probe=ROW.id, probe_until=NOON + HOUR)
 
 
+JOB = JobRef("acme", "books-close")
+STARTED = replace(RETRY, started_at=NOON + HOUR, finished_at=None, ending=None)
+OTHER = ids.member_id(ROW.id, 1)
+HELD = replace(HELD, after=After(ROW.id))
+HANDED = replace(
+    ROW, status=Status.PROCESSING, lease_until=NOON + HOUR, hand_over=HandOver(0, NOON, NOON + HOUR, "k", 60)
+)
+TIMED_OUT = replace(
+    ROW,
+    attempts=(replace(RETRY, finished_at=None), STARTED),
+    hand_over=HandOver(1, NOON, NOON + HOUR, "k"),
+)
+HELD_KEY = HeldKey.for_action(ROW, NOON)
+FOR_YEARS = Settings(retention=timedelta(days=1_000))
+FAILED, FAILED_MARK = frozenset({Status.FAILED}), str(FailedMark.from_row(ROW))
+ROUTE = WorkerRoute(1, "w", has_high_queue=True)
+DAILY = Definition(name="books-close", type="errand", cadences=("daily 12:00",))
+TITLED = replace(DAILY, title="Books")
+KEYED_JOB = Job(
+    ref=JOB,
+    definition=DAILY,
+    origin=Origin.RUNTIME,
+    since=NOON - HOUR,
+    anchor=NOON,
+    cursor=NOON,
+    maintain_at=NOON,
+    idempotency_key="k",
+    idempotency_until=NOON,
+)
+FIRST_PAUSE = Pause(since=NOON, by="ann")
+OF_TENANT = replace(PAUSE, scope=PauseScope.TENANT, name="acme")
+REPORT = RecountReport(began_at=NOON, since=NOON, until=NOON)
+FINDING = "a finding"
+
+
+BACKFILL = Backfill(
+    ref=BackfillRef(JOB, ids.new_backfill_id()),
+    version=1,
+    start=NOON,
+    until=NOON + HOUR,
+    total=3,
+    begun_by="ada",
+    begun_at=NOON,
+    rest_from=NOON,
+    rest_until=NOON + HOUR,
+)
+EXAMINED = replace(BACKFILL, rest_from=NOON + HOUR)
+
+
+def lateness(**changed):
+    ended = {"status": Status.FAILED, "attempt": 1, "attempts": (RETRY,), "planned": RunPlan(NOON)} | changed
+    return count_of(Change(replace(ROW, status=Status.PROCESSING), replace(ROW, **ended)), NOON).lateness
+
+
 def ended_by(ending):
     return replace(ROW, status=Status.CANCELLED, attempts=(replace(RETRY, ending=ending, message="no more"),))
 
@@ -102,6 +199,10 @@ STOPPED = ended_by(Ending.RETRY)
 
 class Text(Payload):
     text: str
+
+
+class Unlimited(Payload):
+    type_rate = None
 
 
 def preferences(*addresses):
@@ -196,7 +297,7 @@ VALUES = [
     (lambda: replace(HELD, status=Status.CANCELLED).is_held, False),
     (lambda: replace(HELD, due_at=instant.LATEST - TICK).is_held, False),
     (lambda: RETRIED.modified_by, "w"),
-    (lambda: replace(RETRIED, attempts=(replace(RETRY, finished_at=None),)).modified_at, NOON),
+    (lambda: replace(RETRIED, attempts=(STARTED,)).modified_at, NOON + HOUR),
     (lambda: replace(RETRIED, attempts=(replace(RETRY, finished_at=NOON + HOUR),)).modified_at, NOON + HOUR),
     (lambda: replace(RETRIED, changed=CHANGED).modified_by, "bea"),
     (lambda: replace(RETRIED, status=Status.PROCESSING).is_retrying, False),
@@ -238,6 +339,217 @@ VALUES = [
     (lambda: is_forged(replace(MADE, due_at=NOON), OFTEN), True),
     (lambda: is_forged(canary_row(NOON + MINUTE, OFTEN, 1), OFTEN), True),
     (lambda: Predecessors.from_names([ROW.id] * 3).ids, (ROW.id,)),
+    (lambda: len(Predecessors.from_names(ids.member_id(ROW.id, n) for n in range(20)).ids), 20),
+    (lambda: replace(LATE, planned=None).tried_since, NOON),
+    (lambda: replace(RETRIED, status=Status.EXECUTED).failure_reason, None),
+    (lambda: replace(ROW, status=Status.FAILED, hand_over=HandOver(0, NOON, NOON, "k")).handed_over, None),
+    (lambda: HANDED.heartbeat_at, NOON + HOUR - MINUTE),
+    (lambda: replace(HANDED, lease_until=NOON + MINUTE).heartbeat_at, None),
+    (lambda: replace(HANDED, lease_until=NOON + MINUTE + TICK).heartbeat_at, NOON + TICK),
+    (lambda: HANDED.has_timed_out_at(NOON + HOUR), True),
+    (lambda: has_error(STOPPED, "NO …re"), True),
+    (lambda: has_error(STOPPED, "more…no"), False),
+    (lambda: matches({"a": ["x"]}, {"a": "y"}), False),
+    (lambda: matches({"a": [{"anything-but": ["x"]}]}, {"a": "x"}), False),
+    (lambda: matches({"a": [{"anything-but": ["x"]}]}, {}), False),
+    (lambda: Change(None, ROW).became_pending, ROW),
+    (lambda: Change(ROW, replace(ROW, note="x")).became_pending, None),
+    (lambda: Change(ROW, replace(ROW, generation=2)).became_pending, replace(ROW, generation=2)),
+    (lambda: Change(ROW, replace(ROW, status=Status.CANCELLED)).left_pending, ROW),
+    (lambda: Change(replace(ROW, status=Status.FAILED), None).left_pending, None),
+    (lambda: Checkpoint("1", 7, 2).replaces(Checkpoint("1", 7, 2)), False),
+    (lambda: Checkpoint("1", 8, 1).replaces(Checkpoint("1", 7, 2)), True),
+    (lambda: deadline_at(replace(DAILY, deadline="12:00"), NOON, "UTC"), NOON + 24 * HOUR),
+    (lambda: deadline_at(replace(DAILY, deadline="12:01"), NOON, "UTC"), NOON + MINUTE),
+    (
+        lambda: [
+            replace(DAILY, **found).has_deadline for found in ({}, {"deadline": "12:00"}, {"within": 1})
+        ],
+        [0, 1, 1],
+    ),
+    (lambda: Decision(is_approved=True, by="ann").result(None), '{"approved":true,"by":"ann","reason":null}'),
+    (lambda: Decision(is_approved=False, by="ann", reason="no").result(None), None),
+    (lambda: Decision(is_approved=False, by="ann", reason="no").outcome("execute").ending, Ending.EXECUTED),
+    (lambda: Expiry(HOUR).of(replace(ROW, expires_at=NOON)), NOON),
+    (lambda: Expiry().of(ROW), None),
+    (lambda: expiry_time(NOON, None, None, now=NOON), None),
+    (lambda: expiry_time(NOON, None, TICK, now=NOON - HOUR), NOON + TICK),
+    (lambda: expiry_time(NOON, NOON + TICK, None, now=NOON - HOUR), NOON + TICK),
+    (lambda: expiry_time(NOON, datetime(2026, 6, 1, 15), None, now=NOON, tz="Europe/Paris"), NOON + HOUR),
+    (lambda: check_expiry(NOON, NOON + TICK), None),
+    (lambda: check_expiry(NOON, None), None),
+    (lambda: Approval("?").terms, None),
+    (lambda: HandedOver(HOUR, heartbeat=HOUR).heartbeat, HOUR),
+    (lambda: HandedOver(SHORTEST).timeout, SHORTEST),
+    (lambda: HandedOver(LONGEST).timeout, LONGEST),
+    (lambda: HandedOver(HOUR).by(ROW, NOON).key, ""),
+    (lambda: checked_progress(0, "").share, 0),
+    (lambda: progress_of(None, ""), None),
+    (lambda: has_timed_out(TIMED_OUT), True),
+    (lambda: has_timed_out(replace(TIMED_OUT, attempts=(STARTED,))), False),
+    (lambda: has_timed_out(replace(TIMED_OUT, attempts=(RETRY, STARTED))), False),
+    (lambda: has_timed_out(replace(TIMED_OUT, hand_over=HandOver(1, NOON, NOON + HOUR + TICK, "k"))), False),
+    (lambda: has_timed_out(replace(TIMED_OUT, hand_over=HandOver(1, NOON - TICK, NOON, "k"))), False),
+    (lambda: checked_result(None), None),
+    (lambda: HELD_KEY.first(ROW, ROW, NOON).id, ROW.id),
+    (lambda: HELD_KEY.first(ROW, replace(ROW, status=Status.FAILED), NOON - TICK).id, ROW.id),
+    (lambda: HELD_KEY.first(ROW, replace(ROW, status=Status.FAILED), NOON), None),
+    (lambda: HELD_KEY.first(ROW, None, NOON), None),
+    (lambda: key_terms("k", SHORTEST_KEY_TTL, now=NOON, settings=Settings()).until, NOON + SHORTEST_KEY_TTL),
+    (lambda: key_terms("k", LONGEST_KEY_TTL, now=NOON, settings=FOR_YEARS).until, NOON + LONGEST_KEY_TTL),
+    (lambda: job_ref_of(ROW), None),
+    (lambda: job_ref_of(RETRIED), JOB),
+    (lambda: job_ref_of(replace(RETRIED, planned=RunPlan(NOON, job_tenant="globex"))).tenant_id, "globex"),
+    (lambda: [*FIRST_PAUSE.stretches(NOON + HOUR)], [(NOON, NOON + HOUR, FIRST_PAUSE)]),
+    (lambda: [*FIRST_PAUSE.stretches(NOON)], []),
+    (lambda: FIRST_PAUSE.beside(Pause(since=NOON + TICK, by="bea", until=NOON + HOUR)).by, "ann"),
+    (lambda: FIRST_PAUSE.beside(Pause(since=NOON + TICK, by="bea")).since, NOON),
+    (lambda: KEYED_JOB.holds_key("k", NOON - TICK), True),
+    (lambda: KEYED_JOB.holds_key("k", NOON), False),
+    (lambda: KEYED_JOB.holds_key("another", NOON - TICK), False),
+    (lambda: current_definition(KEYED_JOB).since, NOON - HOUR),
+    (lambda: replaced_definition(KEYED_JOB, KEYED_JOB), None),
+    (lambda: replaced_definition(KEYED_JOB, replace(KEYED_JOB, version=2, since=NOON)).until, NOON),
+    (lambda: replaced_definition(KEYED_JOB, replace(KEYED_JOB, definition=TITLED)).id, "1.1"),
+    (lambda: replaced_definition(KEYED_JOB, replace(KEYED_JOB, definition=TITLED)).until, NOON - HOUR),
+    (
+        lambda: replaced_definition(
+            replace(KEYED_JOB, origin=Origin.CODE), replace(KEYED_JOB, definition=TITLED)
+        ),
+        None,
+    ),
+    (lambda: len(json_text("x" * (JSON_LIMIT - 2))), JSON_LIMIT),
+    (lambda: [is_too_large(text) for text in (None, "x" * JSON_LIMIT, "x" * JSON_LIMIT + "x")], [0, 0, 1]),
+    (lambda: str(FailedMark.parse(FAILED_MARK, {"acme"})), FAILED_MARK),
+    (lambda: [ROUTE.queue(is_high=high) for high in (False, True)], ["w", "w_high"]),
+    (lambda: ROUTE._replace(is_high=True).queue(is_high=False), "w_high"),
+    (lambda: ROUTE._replace(has_high_queue=False).queue(is_high=True), "w"),
+    (lambda: rate_key_of(Text(text="x"), None), None),
+    (lambda: decide(HELD, {RUN: replace(ROW, status=Status.EXECUTED)}, {}).decision.value, "run"),
+    (lambda: decide(HELD, {ROW.id: replace(ROW, status=Status.FAILED)}, {}).decision.value, "fail"),
+    (lambda: decide(HELD, {ROW.id: ROW}, {}).decision.value, "wait"),
+    (lambda: [*waits_for(HELD, {ROW.id: ROW}, {})], [f"action {ROW.id}, which is pending"]),
+    (lambda: [*waits_for(HELD, {ROW.id: replace(ROW, status=Status.FAILED)}, {})], []),
+    (lambda: Predecessors.of([ROW, OTHER]).ids, (ROW.id, OTHER)),
+    (lambda: [has_quotas(Settings(tenants=names)) for names in ("acme", "acme globex", "*")], [0, 1, 1]),
+    (
+        lambda: [limit_of(Settings(tenants="*"), name, Quota.JOBS) for name in ("acme", ids.SYSTEM_TENANT)],
+        [1_000, None],
+    ),
+    (
+        lambda: limit_of(Settings(tenants="*", quotas={"acme": "jobs=5", "*": "jobs=6"}), "acme", Quota.JOBS),
+        5,
+    ),
+    (lambda: limit_of(Settings(tenants="acme", quotas={"*": "jobs=6"}), "acme", Quota.JOBS), 6),
+    (lambda: limit_of(Settings(tenants="acme"), "acme", Quota.JOBS), None),
+    (lambda: check_priority("high", enabled=True), "high"),
+    (lambda: REPORT.plus([FINDING], {"a": 2}).in_words(), "1 job, 2 nominal times, 1 finding"),
+    (lambda: REPORT.plus([FINDING], {}).findings, (FINDING,)),
+    (
+        lambda: REPORT.with_one_shots([FINDING], {"a": 2}),
+        replace(REPORT, one_shots={"a": 2}, found=1, findings=(FINDING,)),
+    ),
+    (lambda: Selection(statuses=FAILED).is_failed_only, True),
+    (lambda: Selection(statuses=FAILED, retrying=True).is_failed_only, False),
+    (lambda: Selection(statuses=FAILED).has_runs, True),
+    (
+        lambda: [Selection(**found).has_runs for found in ({}, {"job": "books"}, {"action_ids": (RUN,)})],
+        [0, 1, 1],
+    ),
+    (lambda: [Selection(**found).is_scan for found in ({}, {"error": "x"}, {"payload": ("a",)})], [0, 1, 1]),
+    (lambda: Selection(runs=False).is_unrestricted, True),
+    (lambda: [Selection(runs=False).admits(row) for row in (ROW, RETRIED)], [1, 0]),
+    (lambda: [Selection(statuses=frozenset(), retrying=True).admits(row) for row in (ROW, RETRIED)], [0, 1]),
+    (lambda: Selection(retrying=True).admits(ROW), True),
+    (lambda: Selection(statuses=frozenset()).admits(RETRIED), False),
+    (lambda: Selection(statuses=FAILED).admits(replace(ROW, status=Status.FAILED)), True),
+    (
+        lambda: Selection(statuses=FAILED).admits(replace(ROW, status=Status.FAILED, dismissed_reason="x")),
+        False,
+    ),
+    (lambda: [Selection(error=text).admits(STOPPED) for text in ("no", "yes")], [1, 0]),
+    (lambda: RunSelection(nominal_after=NOON).admits(RETRIED), False),
+    (lambda: RunSelection(nominal_until=NOON).admits(RETRIED), True),
+    (lambda: [check_limit(limit, 5) for limit in (1, 5)], [None, None]),
+    (lambda: transition.asked_to_cancel(ROW, by="bea", at=NOON + HOUR), replace(ROW, cancel_request=CHANGED)),
+    (
+        lambda: transition.rescheduled(ROW, NOON + TICK, by="bea", at=NOON + HOUR, expires_at=NOON + HOUR),
+        replace(ROW, due_at=NOON + TICK, generation=2, changed=CHANGED, expires_at=NOON + HOUR),
+    ),
+    (
+        lambda: transition.dismissed(ROW, "x", by="bea", at=NOON + HOUR),
+        replace(ROW, dismissed_reason="x", changed=CHANGED),
+    ),
+    (
+        lambda: usage_changes([(Change(None, replace(ROW, payload="{}")), NOON)]),
+        {("acme", "m202606"): 1, ("acme", "d20260601"): 2},
+    ),
+    (
+        lambda: usage_changes([(Change(ROW, replace(ROW, status=Status.FAILED)), NOON)]),
+        {("acme", "m202606"): -1},
+    ),
+    (lambda: usage_changes([(Change(None, one), NOON) for one in (RETRIED, MADE, STOPPED)]), {}),
+    (lambda: size_of(replace(ROW, payload_size=9)), 9),
+    (lambda: usage_of({day_name(NOON): 5, month_name(NOON): 3}, NOON), (3, 5)),
+    (lambda: replace(PAUSE, until=NOON).holds_until(WORK), NOON),
+    (lambda: replace(PAUSE, scope=PauseScope.TENANT, name="acme").covers(WORK), True),
+    (lambda: [replace(PAUSE, tenant_id=name).covers(WORK) for name in ("acme", "globex")], [1, 0]),
+    (lambda: [*replace(PAUSE, breaker=BREAKER).looks([HOUR], SECOND)], [NOON + 2 * HOUR]),
+    (
+        lambda: [*replace(PAUSE, breaker=replace(BREAKER, probe_until=None)).looks([HOUR], SECOND)],
+        [NOON + HOUR],
+    ),
+    (lambda: len([*replace(PAUSE, until=NOON, spread=12 * MINUTE).looks([], SECOND)]), 2),
+    (lambda: len([*replace(PAUSE, until=NOON, spread=12 * MINUTE + TICK).looks([], SECOND)]), 3),
+    (lambda: PAUSE.story(NOON), "the type errand is paused without an end, by ann: an audit"),
+    (
+        lambda: replace(PAUSE, breaker=BREAKER).story(NOON),
+        "the type errand is paused until a probe succeeds, by ann: an audit",
+    ),
+    (
+        lambda: replace(PAUSE, until=NOON).story(NOON),
+        "the type errand was paused until 2026-06-01T12:00:00Z, by ann: an audit",
+    ),
+    (
+        lambda: replace(PAUSE, until=NOON).story(NOON - TICK),
+        "the type errand is paused until 2026-06-01T12:00:00Z, by ann: an audit",
+    ),
+    (lambda: replace(PAUSE, tenant_id="acme").subject, "type errand of acme"),
+    (lambda: [hold_of([PAUSE], WORK, NOON, without=name) is None for name in (None, "p-1")], [0, 1]),
+    (lambda: skip_of([replace(PAUSE, skips=True, name="x")], WORK), None),
+    (lambda: held_before([replace(PAUSE, until=NOON + TICK, name="x")], WORK, NOON + TICK), None),
+    (lambda: pause_of_tenant([OF_TENANT, replace(OF_TENANT, until=NOON)], "acme", NOON - TICK), OF_TENANT),
+    (lambda: pause_of_tenant([replace(OF_TENANT, until=NOON)], "acme", NOON), None),
+    (
+        lambda: [BACKFILL.settled(NOON), replace(BACKFILL, ended_at=NOON).settled(NOON + TICK).ended_at],
+        [BACKFILL, NOON],
+    ),
+    (
+        lambda: [EXAMINED.settled(NOON).ended_at, replace(EXAMINED, open=(NOON,)).settled(NOON).ended_at],
+        [NOON, None],
+    ),
+    (lambda: replace(BACKFILL, state=BackfillState.CANCELLED).settled(NOON).ended_at, NOON),
+    (lambda: BACKFILL.changed_to(BackfillState.PAUSED, by="x", at=NOON).state, BackfillState.PAUSED),
+    (lambda: BACKFILL.exhausted().rest_from, NOON + HOUR),
+    (lambda: EXAMINED.examined(NOON, is_left_out=True).left_out, 1),
+    (lambda: EXAMINED.examined(NOON, is_left_out=False).open, (NOON,)),
+    (lambda: replace(BACKFILL, order=BackfillOrder.NEWEST).examined(NOON, is_left_out=True).rest_until, NOON),
+    (
+        lambda: [
+            getattr(replace(BACKFILL, open=(NOON,)).counted({NOON: status}), status.value)
+            for status in Status
+            if status.is_final
+        ],
+        [1, 1, 1, 1],
+    ),
+    (lambda: BACKFILL.counted({NOON: Status.FAILED}), BACKFILL),
+    (lambda: count_of(Change(None, MADE), NOON), None),
+    (lateness, 0),
+    (lambda: lateness(waits_for=RUN), None),
+    (lambda: lateness(attempt=2), None),
+    (lambda: lateness(id=LATE.id), None),
+    (lambda: lateness(attempts=(replace(RETRY, ending=Ending.CANCELLED),)), None),
+    (lambda: count_of(Change(replace(ROW, status=Status.PROCESSING), ROW), NOON), None),
 ]
 
 
@@ -283,6 +595,42 @@ REJECTED = [
     (lambda: Selection(runs=False, job="books-close"), InvalidArgument),
     (lambda: RunSelection(nominal_after=NOON, nominal_until=NOON), InvalidArgument),
     (lambda: HandedOver(HOUR, heartbeat=HOUR + TICK), InvalidArgument),
+    (lambda: HandedOver(SHORTEST - TICK), InvalidArgument),
+    (lambda: Approval("?", on_reject="retry"), InvalidArgument),
+    (lambda: Approval(" "), InvalidArgument),
+    (lambda: Approval("two\nlines"), InvalidArgument),
+    *((lambda share=share: checked_progress(share, ""), InvalidArgument) for share in (True, "1", -0.1, 1.5)),
+    (lambda: progress_of(None, "a note"), InvalidArgument),
+    (lambda: check_type("duetime-canary"), InvalidPayload),
+    (lambda: batch_name(ROW.id), InvalidArgument),
+    (lambda: checked_fields({"a..b": 1}), InvalidArgument),
+    (lambda: fields_of(["a=1", "a=2"]), InvalidArgument),
+    (lambda: Decision(is_approved=False, by="ann"), InvalidArgument),
+    (lambda: Decision(is_approved=True, by="ann", reason="two\nlines"), InvalidArgument),
+    (lambda: expiry_of(None, "explode"), DeclarationError),
+    *(
+        (lambda span=span: expiry_time(NOON, None, span, now=NOON), InvalidArgument)
+        for span in (timedelta(0), "1h")
+    ),
+    (lambda: expiry_time(NOON, "noon", None, now=NOON), InvalidArgument),
+    (lambda: expiry_time(NOON, NOON + HOUR, HOUR, now=NOON), InvalidArgument),
+    (lambda: expiry_time(NOON, NOON, None, now=NOON - HOUR), InvalidArgument),
+    (lambda: HELD_KEY.first(replace(ROW, payload="1"), ROW, NOON), KeyConflict),
+    (lambda: key_terms(None, HOUR, now=NOON, settings=Settings()), InvalidArgument),
+    (lambda: key_terms("k", SHORTEST_KEY_TTL - TICK, now=NOON, settings=Settings()), InvalidArgument),
+    (lambda: key_terms("k", LONGEST_KEY_TTL + TICK, now=NOON, settings=FOR_YEARS), InvalidArgument),
+    (lambda: json_text("x" * (JSON_LIMIT - 1)), InvalidArgument),
+    (lambda: FailedMark.parse(FAILED_MARK, {"globex"}), InvalidCursor),
+    (lambda: FailedMark.parse(FAILED_MARK.replace("00.000000Z", "00Z"), {"acme"}), InvalidCursor),
+    (lambda: FailedMark.parse(FAILED_MARK.replace(ROW.id, "x"), {"acme"}), InvalidCursor),
+    (lambda: rate_key_of(Unlimited(), "k"), InvalidArgument),
+    (lambda: Predecessors.from_names(ids.member_id(ROW.id, n) for n in range(21)), InvalidArgument),
+    (lambda: Predecessors.from_names([]), InvalidArgument),
+    *((lambda text=text: Token.parse(text), NotFound) for text in (None, "", "é", "x" * 2_000)),
+    (lambda: declared_priority("low"), DeclarationError),
+    (lambda: check_priority("low", enabled=True), InvalidArgument),
+    (lambda: check_priority("high", enabled=False), InvalidArgument),
+    *((lambda limit=limit: check_limit(limit, 5), InvalidArgument) for limit in (0, 6, "1")),
 ]
 
 
@@ -345,18 +693,6 @@ def test_an_item_of_a_batch_has_as_many_problems(changed, problems):
     assert len([*_problems(batch)]) == problems
 
 
-JOB = JobRef("acme", "books-close")
-BACKFILL = Backfill(
-    ref=BackfillRef(JOB, ids.new_backfill_id()),
-    version=1,
-    start=NOON,
-    until=NOON + HOUR,
-    total=3,
-    begun_by="ada",
-    begun_at=NOON,
-    rest_from=NOON,
-    rest_until=NOON + HOUR,
-)
 TIMES = tuple(NOON + number * SECOND for number in range(MOST_AT_ONCE + 1))
 
 

@@ -46,7 +46,7 @@ class Token:
         Raises:
             NotFound: no run writes such a token.
         """
-        if not isinstance(text, str) or not 0 < len(text) <= TOKEN_LIMIT or not text.isascii():
+        if not isinstance(text, str) or len(text) > TOKEN_LIMIT:
             raise unknown_token()
         try:
             coded = text.removeprefix(PREFIX)

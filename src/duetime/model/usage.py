@@ -52,7 +52,7 @@ def usage_by(actions: Collection[Action]) -> Usage:
 def usage_of(counts: Mapping[str, int], now: datetime) -> Usage:
     """Return the use at `now`: without actions overdue for a month, and at least 0 for each month."""
     first = month_name(now - _OVERDUE)
-    pending = sum(max(number, 0) for name, number in counts.items() if name.startswith("m") and name >= first)
+    pending = sum(max(number, 0) for name, number in counts.items() if name >= first)  # days sort before
     return Usage(pending, counts.get(day_name(now), 0))
 
 
