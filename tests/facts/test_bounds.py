@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -72,7 +73,7 @@ from duetime.model.job import (
     job_ref_of,
     replaced_definition,
 )
-from duetime.model.job_events import BackfillChange, SpanKept, of_backfill, of_span
+from duetime.model.job_events import BackfillChange, JobChange, SpanKept, of_backfill, of_job, of_span
 from duetime.model.json_value import JSON_LIMIT, is_too_large, json_text
 from duetime.model.lifecycle import is_in_events, of_work_pause
 from duetime.model.manifest import PLAIN_LIMIT, WorkerRoute, packed
@@ -183,6 +184,14 @@ BACKFILL = Backfill(
     rest_until=NOON + HOUR,
 )
 EXAMINED = replace(BACKFILL, rest_from=NOON + HOUR)
+
+
+STOPPING, WAITS = replace(ROW, cancel_request=CHANGED), replace(ROW, waits_for=RUN)
+GONE = replace(KEYED_JOB, removed_at=NOON)
+
+
+def failed(times):
+    return replace(KEYED_JOB, tally=replace(KEYED_JOB.tally, consecutive_failures=times))
 
 
 def lateness(**changed):
@@ -715,13 +724,77 @@ CANCELLED = {"state": BackfillState.CANCELLED, "changed_at": NOON, "changed_by":
             [],
         ),
         (BackfillChange(BACKFILL, replace(BACKFILL, **CANCELLED)), ["backfill_cancelled"]),
+        (Change(None, MANUAL), ["triggered"]),
+        (Change(None, replace(MANUAL, status=Status.SKIPPED)), ["skipped"]),
+        (Change(None, replace(ROW, id=RUN)), ["planned"]),
+        (Change(ROW, STOPPING), ["cancel_requested"]),
+        (Change(STOPPING, replace(STOPPING, note="x")), []),
+        (Change(ROW, replace(WAITS, generation=2)), ["deferred"]),
+        (Change(WAITS, replace(WAITS, generation=2)), []),
+        (Change(WAITS, replace(ROW, generation=2)), ["rescheduled"]),
+        (Change(ROW, replace(ROW, generation=2, rate_slot=NOON)), ["deferred"]),
+        (Change(HELD, replace(ROW, generation=2)), ["released"]),
+        (Change(HELD, replace(HELD, generation=2)), ["rescheduled"]),
+        (Change(HANDED, replace(HANDED, note="x")), []),
+        (Change(HANDED, replace(HANDED, recoveries=1)), ["recovered"]),
+        (
+            Change(HANDED, replace(HANDED, fence=1, hand_over=replace(HANDED.hand_over, fence=1))),
+            ["handed_over"],
+        ),
+        (JobChange(None, KEYED_JOB), ["registered"]),
+        (JobChange(GONE, KEYED_JOB), ["registered"]),
+        (JobChange(KEYED_JOB, GONE), ["dropped"]),
+        (JobChange(GONE, GONE), []),
+        (JobChange(KEYED_JOB, KEYED_JOB), []),
+        (JobChange(KEYED_JOB, KEYED_JOB, is_redefined=True), ["changed"]),
+        (JobChange(KEYED_JOB, replace(KEYED_JOB, version=2)), ["changed"]),
+        *(
+            (JobChange(failed(before), failed(after)), words)
+            for before, after, words in [
+                (1, 2, []),
+                (2, 3, ["failing"]),
+                (3, 4, []),
+                (3, 0, ["succeeding"]),
+                (2, 0, []),
+                (3, 1, []),
+            ]
+        ),
+        (BackfillChange(BACKFILL, replace(BACKFILL, changed_at=NOON)), []),
+        (BackfillChange(BACKFILL, replace(BACKFILL, changed_at=NOON, state=BackfillState.COMPLETED)), []),
         (SpanKept(JOB, SPAN), ["missed"]),
         (SpanKept(JOB, replace(SPAN, kind=SpanKind.PAUSED)), []),
     ],
 )
 def test_a_change_has_its_events(change, expected):
-    events = {WorkPauseChange: of_work_pause, BackfillChange: of_backfill, SpanKept: of_span}[type(change)]
+    events = {
+        Change: partial(of_action, at=NOON),
+        JobChange: partial(of_job, at=NOON),
+        WorkPauseChange: of_work_pause,
+        BackfillChange: of_backfill,
+        SpanKept: of_span,
+    }[type(change)]
     assert [event.word.value for event in events(change)] == expected
+
+
+def test_what_a_job_leaves_open_is_none_in_its_event():
+    named = replace(KEYED_JOB, registered_by="ann", definition=replace(TITLED, category="money"))
+    found = [event for job in (KEYED_JOB, named) for event in of_job(JobChange(None, job), NOON)]
+    facts = [(event.by, event.about["title"], event.about["category"]) for event in found]
+    assert facts == [(None, None, None), ("ann", "Books", "money")]
+
+
+@pytest.mark.parametrize(
+    ("change", "may_have_one"),
+    [
+        (JobChange(None, KEYED_JOB), True),
+        (JobChange(KEYED_JOB, replace(KEYED_JOB, cursor=NOON + HOUR)), False),
+        (JobChange(KEYED_JOB, KEYED_JOB, is_redefined=True), True),
+        (JobChange(KEYED_JOB, GONE), True),
+        (JobChange(KEYED_JOB, failed(1)), True),
+    ],
+)
+def test_few_changes_of_a_job_may_have_an_event(change, may_have_one):
+    assert change.may_have_event is may_have_one
 
 
 def test_a_row_has_an_event_when_it_is_written_and_none_when_it_is_removed():
@@ -738,10 +811,20 @@ def test_what_a_span_leaves_open_is_none_in_its_event():
     ]
 
 
-@pytest.mark.parametrize(("events", "is_in"), [("off", False), ("all", True), ("rare", False)])
-def test_a_deployment_publishes_the_events_that_it_chose(events, is_in):
+@pytest.mark.parametrize(
+    ("events", "is_pass", "are_in"),
+    [
+        ("off", False, [False, False, False]),
+        ("all", False, [True, True, True]),
+        ("rare", False, [False, True, True]),
+        ("all", True, [False, True, False]),
+    ],
+)
+def test_a_deployment_publishes_the_events_that_it_chose(events, is_pass, are_in):
     (scheduled,) = of_action(Change(None, ROW), NOON)
-    assert is_in_events(scheduled, events, is_pass=False) is is_in
+    (ended,) = of_action(Change(HANDED, replace(ROW, status=Status.FAILED)), NOON)
+    (paused,) = of_work_pause(WorkPauseChange(None, PAUSE))
+    assert [is_in_events(one, events, is_pass=is_pass) for one in (scheduled, ended, paused)] == are_in
 
 
 @pytest.mark.parametrize(
