@@ -167,6 +167,7 @@ KEYED_JOB = Job(
     idempotency_until=NOON,
 )
 FIRST_PAUSE = Pause(since=NOON, by="ann")
+OVER = replace(PAUSE, ended_at=NOON, ended_by="bea")
 OF_TENANT = replace(PAUSE, scope=PauseScope.TENANT, name="acme")
 REPORT = RecountReport(began_at=NOON, since=NOON, until=NOON)
 FINDING = "a finding"
@@ -192,6 +193,11 @@ GONE = replace(KEYED_JOB, removed_at=NOON)
 
 def failed(times):
     return replace(KEYED_JOB, tally=replace(KEYED_JOB.tally, consecutive_failures=times))
+
+
+def paused_twice():
+    late = Pause(since=NOON + TICK, by="bea", until=NOON + 2 * HOUR)
+    return replace(FIRST_PAUSE, until=NOON + HOUR).beside(late)
 
 
 def lateness(**changed):
@@ -326,7 +332,7 @@ VALUES = [
     (lambda: replace(BACKFILL, open=(NOON,)).counted({NOON: Status.PROCESSING}).open, (NOON,)),
     (lambda: replace(BACKFILL, open=(NOON, NOON + TICK)).counted({NOON: Status.FAILED}).open, (NOON + TICK,)),
     (lambda: replace(BACKFILL, order=BackfillOrder.NEWEST).exhausted().rest_until, NOON),
-    (lambda: Debounced("k", NOON + HOUR), debounced_by("k", None, due_at=NOON, until=NOON + HOUR)),
+    (lambda: debounced_by("k", None, due_at=NOON, until=NOON + HOUR), Debounced("k", NOON + HOUR)),
     (lambda: debounced_by("k", None, due_at=NOON, until=NOON).until, NOON),
     (lambda: public_fields(replace(ROW, note="a note", skip_reason=SkipReason.MISSED))["reason"], "a note"),
     (lambda: public_fields(replace(ROW, skip_reason=SkipReason.MISSED))["reason"], "missed"),
@@ -334,6 +340,7 @@ VALUES = [
     (lambda: public_fields(replace(STOPPED, status=Status.FAILED))["reason"], "no more"),
     (lambda: public_fields(ended_by(Ending.CANCELLED))["reason"], "no more"),
     (lambda: BREAKER.lacks_a_probe(NOON), False),
+    (lambda: replace(BREAKER, probe_until=None).lacks_a_probe(NOON), True),
     (lambda: BREAKER.lacks_a_probe(NOON + HOUR), True),
     (lambda: replace(BREAKER, probes_at=NOON + 2 * HOUR).lacks_a_probe(NOON + HOUR), False),
     (lambda: replace(PAUSE, until=NOON).is_over(NOON), True),
@@ -497,7 +504,39 @@ VALUES = [
         lambda: usage_changes([(Change(ROW, replace(ROW, status=Status.FAILED)), NOON)]),
         {("acme", "m202606"): -1},
     ),
-    (lambda: usage_changes([(Change(None, one), NOON) for one in (RETRIED, MADE, STOPPED)]), {}),
+    (
+        lambda: usage_changes(
+            [(Change(None, replace(one, payload="{}")), NOON) for one in (RETRIED, MADE, STOPPED)]
+        ),
+        {},
+    ),
+    (lambda: usage_changes([(Change(ROW, replace(ROW, payload="{}")), NOON)]), {}),
+    (lambda: paused_twice().by, "bea"),
+    (lambda: paused_twice().since, NOON),
+    (lambda: count_of(Change(None, replace(MADE, status=Status.FAILED)), NOON), None),
+    (
+        lambda: [count_of(Change(None, replace(STOPPED, id=name)), NOON).name for name in (ROW.id, RUN)],
+        ["errand", "books-close"],
+    ),
+    (lambda: decide(replace(HELD, after=After(ROW.id, "any")), {ROW.id: STOPPED}, {}).decision.value, "run"),
+    (
+        lambda: decide(replace(HELD, after=After(ROW.id, "skip")), {ROW.id: STOPPED}, {}).decision.value,
+        "skip",
+    ),
+    (lambda: OF_TENANT.covers(replace(WORK, type="duetime-canary")), True),
+    (
+        lambda: replace(OF_TENANT, name=ids.SYSTEM_TENANT).covers(replace(WORK, tenant_id=ids.SYSTEM_TENANT)),
+        False,
+    ),
+    (lambda: "was paused" in replace(PAUSE, breaker=BREAKER, ended_at=NOON).story(NOON), True),
+    (lambda: [event.at for event in of_work_pause(WorkPauseChange(None, PAUSE))], [NOON - HOUR]),
+    (lambda: [event.at for event in of_work_pause(WorkPauseChange(PAUSE, OVER))], [NOON]),
+    (lambda: replace(STOPPED, status=Status.EXECUTED).failure_reason, None),
+    (
+        lambda: [event.at for event in of_action(Change(ROW, replace(WAITS, generation=2)), NOON + HOUR)],
+        [NOON + HOUR],
+    ),
+    (lambda: [event.at for event in of_action(Change(None, ROW), NOON + HOUR)], [NOON]),
     (lambda: size_of(replace(ROW, payload_size=9)), 9),
     (lambda: usage_of({day_name(NOON): 5, month_name(NOON): 3}, NOON), (3, 5)),
     (lambda: replace(PAUSE, until=NOON).holds_until(WORK), NOON),
@@ -527,10 +566,10 @@ VALUES = [
     (lambda: [hold_of([PAUSE], WORK, NOON, without=name) is None for name in (None, "p-1")], [0, 1]),
     (lambda: skip_of([replace(PAUSE, skips=True, name="x")], WORK), None),
     (lambda: held_before([replace(PAUSE, until=NOON + TICK, name="x")], WORK, NOON + TICK), None),
-    (lambda: pause_of_tenant([OF_TENANT, replace(OF_TENANT, until=NOON)], "acme", NOON - TICK), OF_TENANT),
+    (lambda: pause_of_tenant([replace(OF_TENANT, until=NOON), OF_TENANT], "acme", NOON - TICK), OF_TENANT),
     (lambda: pause_of_tenant([replace(OF_TENANT, until=NOON)], "acme", NOON), None),
     (
-        lambda: [BACKFILL.settled(NOON), replace(BACKFILL, ended_at=NOON).settled(NOON + TICK).ended_at],
+        lambda: [BACKFILL.settled(NOON), replace(EXAMINED, ended_at=NOON).settled(NOON + TICK).ended_at],
         [BACKFILL, NOON],
     ),
     (
@@ -589,7 +628,7 @@ REJECTED = [
     (lambda: preferences(*["a@b.example"] * (ADDRESSES_LIMIT + 1)), InvalidArgument),
     (lambda: preferences("a" * 400 + "@b.example"), InvalidArgument),
     (lambda: Selection(runs=True), InvalidArgument),
-    (lambda: Selection.parse({"runs": "yes"}, NOON), InvalidArgument),
+    *((lambda runs=runs: Selection.parse({"runs": runs}, NOON), InvalidArgument) for runs in ("yes", 0)),
     (lambda: DueMark.parse(f"{instant.text(NOON)} {RUN}"), InvalidCursor),
     (lambda: EXACT_INSTANT.load("2026-06-01T12:00:00Z"), InvalidArgument),
     (lambda: EXACT_INSTANT.load("1969-12-31T23:59:59.000000Z"), InvalidArgument),
@@ -671,6 +710,7 @@ TEN = [{"a": [number]} for number in range(10)]
         ({"a": [{"prefix": {"suffix": "x"}}]}, 1),
         ({"$or": [{"a": ["b"]}, "c"]}, 1),
         ({"b": {"$or": TEN}, "c": {"$or": TEN}, "d": {"$or": TEN}}, 0),
+        ({name: [*"abcdefghijk"] for name in "abc"}, 0),
         ({"b": {"$or": TEN}, "c": {"$or": TEN}, "d": {"$or": [*TEN, {"a": ["x"]}]}}, 1),
     ],
     ids=lambda value: str(value)[:40],
@@ -706,7 +746,6 @@ TIMES = tuple(NOON + number * SECOND for number in range(MOST_AT_ONCE + 1))
 
 
 SPAN = JobSpan(kind=SpanKind.MISSED, start=NOON, end=NOON + HOUR)
-OVER = replace(PAUSE, ended_at=NOON, ended_by="bea")
 CANCELLED = {"state": BackfillState.CANCELLED, "changed_at": NOON, "changed_by": "ada"}
 
 

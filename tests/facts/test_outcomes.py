@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -39,48 +40,47 @@ ROW = Action(
 )
 POLICY = RetryPolicy(attempts=2, backoff=60, jitter=0)
 GIVES_UP = RetryPolicy(attempts=2, backoff=60, jitter=0, give_up_after=60)
-GOES_ON = of_continue(ROW, has_advanced=True)
 
 
 @pytest.mark.parametrize(
     ("outcome", "given", "again_at"),
     [
-        (SUCCEEDED, {}, None),
-        (CANCELLED, {}, None),
-        (TIMED_OUT, {}, NOON + MINUTE),
-        (TIMED_OUT, {"attempt": 2}, None),
-        (TIMED_OUT, {"attempt": 2, "redriven_after": 1}, NOON + MINUTE),
-        (TIMED_OUT, {"attempt": 2, "continued": 1}, NOON + MINUTE),
-        (TIMED_OUT, {"attempt": 2, "attempts": (PROBE, RUN)}, NOON + MINUTE),
-        (TIMED_OUT, {"attempt": 2, "attempts": (replace(PROBE, ending=Ending.FAILED), RUN)}, None),
-        (TIMED_OUT, {"attempt": 2, "attempts": (replace(PROBE, message=None), RUN)}, None),
+        (lambda: SUCCEEDED, {}, None),
+        (lambda: CANCELLED, {}, None),
+        (lambda: TIMED_OUT, {}, NOON + MINUTE),
+        (lambda: TIMED_OUT, {"attempt": 2}, None),
+        (lambda: TIMED_OUT, {"attempt": 2, "redriven_after": 1}, NOON + MINUTE),
+        (lambda: TIMED_OUT, {"attempt": 2, "continued": 1}, NOON + MINUTE),
+        (lambda: TIMED_OUT, {"attempt": 2, "attempts": (PROBE, RUN)}, NOON + MINUTE),
+        (lambda: TIMED_OUT, {"attempt": 2, "attempts": (replace(PROBE, ending=Ending.FAILED), RUN)}, None),
+        (lambda: TIMED_OUT, {"attempt": 2, "attempts": (replace(PROBE, message=None), RUN)}, None),
         (
-            TIMED_OUT,
+            lambda: TIMED_OUT,
             {"attempt": 3, "attempts": (PROBE, replace(PROBE, message="x"), RUN), "redriven_after": 1},
             None,
         ),
-        (TIMED_OUT, {"policy": GIVES_UP}, NOON + MINUTE),
-        (TIMED_OUT, {"policy": GIVES_UP, "due_at": NOON - TICK}, None),
-        (TIMED_OUT, {"expires_at": NOON + MINUTE}, None),
-        (TIMED_OUT, {"expires_at": NOON + MINUTE + TICK}, NOON + MINUTE),
-        (put_off(HOUR, "x"), {"attempt": 2, "expires_at": NOON}, NOON + HOUR),
-        (GOES_ON, {"attempt": 2}, NOON),
-        (GOES_ON, {"expires_at": NOON}, None),
-        (of_error(Fatal("x")), {}, None),
-        (of_error(ValueError("x")), {}, NOON + MINUTE),
-        (of_error(Retry(1)), {}, NOON + timedelta(seconds=1)),
-        (of_error(Retry()), {}, NOON + MINUTE),
-        (of_error(ExceptionGroup("", [Retry(1), Retry()])), {}, NOON + MINUTE),
+        (lambda: TIMED_OUT, {"policy": GIVES_UP}, NOON + MINUTE),
+        (lambda: TIMED_OUT, {"policy": GIVES_UP, "due_at": NOON - TICK}, None),
+        (lambda: TIMED_OUT, {"expires_at": NOON + MINUTE}, None),
+        (lambda: TIMED_OUT, {"expires_at": NOON + MINUTE + TICK}, NOON + MINUTE),
+        (partial(put_off, HOUR, "x"), {"attempt": 2, "expires_at": NOON}, NOON + HOUR),
+        (partial(of_continue, ROW, has_advanced=True), {"attempt": 2}, NOON),
+        (partial(of_continue, ROW, has_advanced=True), {"expires_at": NOON}, None),
+        (partial(of_error, Fatal("x")), {}, None),
+        (partial(of_error, ValueError("x")), {}, NOON + MINUTE),
+        (partial(of_error, Retry(1)), {}, NOON + timedelta(seconds=1)),
+        (partial(of_error, Retry()), {}, NOON + MINUTE),
+        (partial(of_error, ExceptionGroup("", [Retry(1), Retry()])), {}, NOON + MINUTE),
         (
-            of_error(ExceptionGroup("", [Retry(1), Retry(2)])),
+            partial(of_error, ExceptionGroup("", [Retry(1), Retry(2)])),
             {},
             NOON + 2 * MINUTE / 60,
         ),
-        (of_error(ExceptionGroup("", [Retry(1), ValueError("y")])), {}, NOON + MINUTE),
+        (partial(of_error, ExceptionGroup("", [Retry(1), ValueError("y")])), {}, NOON + MINUTE),
     ],
 )
 def test_a_run_is_repeated_within_its_policy_and_before_its_expiry(outcome, given, again_at):
-    given = dict(given)
+    outcome, given = outcome(), dict(given)
     policy, expires_at = given.pop("policy", POLICY), given.pop("expires_at", None)
     terms = {"now": NOON, "retention": HOUR, "jitter_draw": 0.0, "expires_at": expires_at}
     found = settlement(outcome, replace(ROW, **given), policy, **terms)

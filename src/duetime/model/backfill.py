@@ -165,9 +165,7 @@ class Backfill:
 
     def counted(self, statuses: Mapping[datetime, Status]) -> Self:
         """Return it with the ended ones of its open runs counted."""
-        ended = [statuses[at] for at in self.open if at in statuses and statuses[at].is_final]
-        if not ended:
-            return self
+        ended = [statuses[at] for at in self.open if at in statuses]
         return replace(
             self,
             open=tuple(at for at in self.open if at not in statuses or not statuses[at].is_final),

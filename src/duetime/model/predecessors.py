@@ -171,7 +171,5 @@ def _ends(
 def _name_of(one: object) -> str:
     if isinstance(one, Action):
         return one.id
-    if isinstance(one, str):
-        return one
     name = getattr(one, "name", None)
     return f"{_BATCH}{name}" if name is not None else str(one)
