@@ -138,6 +138,7 @@ BREAKER = BreakerState(open_for=HOUR, probes_at=NOON, probe=ROW.id, probe_until=
 
 
 JOB = JobRef("acme", "books-close")
+LONG_ADDRESS = f"ab@{'.'.join(['b' * 61] * 4)}.com"
 STARTED = replace(RETRY, started_at=NOON + HOUR, finished_at=None, ending=None)
 OTHER = ids.member_id(ROW.id, 1)
 HELD = replace(HELD, after=After(ROW.id))
@@ -195,8 +196,8 @@ def failed(times):
     return replace(KEYED_JOB, tally=replace(KEYED_JOB.tally, consecutive_failures=times))
 
 
-def paused_twice():
-    late = Pause(since=NOON + TICK, by="bea", until=NOON + 2 * HOUR)
+def paused_twice(later=2 * HOUR):
+    late = Pause(since=NOON + TICK, by="bea", until=NOON + later)
     return replace(FIRST_PAUSE, until=NOON + HOUR).beside(late)
 
 
@@ -512,6 +513,12 @@ VALUES = [
     ),
     (lambda: usage_changes([(Change(ROW, replace(ROW, payload="{}")), NOON)]), {}),
     (lambda: paused_twice().by, "bea"),
+    (lambda: paused_twice(HOUR / 2).by, "ann"),
+    (lambda: replace(HANDED, hand_over=HandOver(0, NOON, NOON + HOUR, "k")).heartbeat_at, None),
+    (lambda: MemberStatus.from_row(replace(ROW, redriven_after=1)).redriven_at, None),
+    (lambda: DeployedShards(16).after(DeployedShards(16), NOON), DeployedShards(16)),
+    (lambda: len(preferences(LONG_ADDRESS).addresses), 1),
+    (lambda: [*differences(NOON.time(), NOON.time().replace(fold=1))], [""]),
     (lambda: paused_twice().since, NOON),
     (lambda: count_of(Change(None, replace(MADE, status=Status.FAILED)), NOON), None),
     (
@@ -627,6 +634,7 @@ REJECTED = [
     (lambda: checked_fields(dict.fromkeys("abcdefgh"[: MOST_FIELDS + 1], 1)), InvalidArgument),
     (lambda: preferences(*["a@b.example"] * (ADDRESSES_LIMIT + 1)), InvalidArgument),
     (lambda: preferences("a" * 400 + "@b.example"), InvalidArgument),
+    (lambda: preferences("b" + LONG_ADDRESS), InvalidArgument),
     (lambda: Selection(runs=True), InvalidArgument),
     *((lambda runs=runs: Selection.parse({"runs": runs}, NOON), InvalidArgument) for runs in ("yes", 0)),
     (lambda: DueMark.parse(f"{instant.text(NOON)} {RUN}"), InvalidCursor),
@@ -689,6 +697,20 @@ def test_what_is_beside_a_bound_is_rejected(number):
         given()
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (lambda: debounced_by(None, None, due_at=NOON, until=NOON + HOUR), "T13:00"),
+        (lambda: debounced_by("k", None, due_at=NOON, until=NOON - HOUR), "T11:00.*T12:00"),
+        (lambda: check_expiry(NOON, NOON - HOUR), "T11:00.*T12:00"),
+        (lambda: expiry_time(NOON, "noon", None, now=NOON), "noon"),
+    ],
+)
+def test_a_refusal_shows_what_was_given_and_what_is_allowed(given, shown):
+    with pytest.raises(InvalidArgument, match=shown):
+        given()
+
+
 WILDCARDS = "a*" * 10
 TEN = [{"a": [number]} for number in range(10)]
 
@@ -705,6 +727,7 @@ TEN = [{"a": [number]} for number in range(10)]
         ({"a": [{"numeric": [">", 1, "<", 2]}]}, 0),
         ({"a": [{"numeric": [">", 1, "<", 2, "<", 3]}]}, 1),
         ({"a": [{"numeric": [">", 1, ">", 2]}]}, 1),
+        ({"a": [{"numeric": ["=", 1, "<", 2]}]}, 1),
         ({"a": [{"anything-but": {"prefix": "a", "suffix": "b"}}]}, 1),
         ({"a": [{"anything-but": {"prefix": []}}]}, 1),
         ({"a": [{"prefix": {"suffix": "x"}}]}, 1),

@@ -48,6 +48,7 @@ def nested(levels):
 def test_a_documented_filter_is_accepted_and_matched(rule):
     assert problems_of({"detail": {"field": [rule]}}) == []
     matches({"field": [rule]}, {"field": "x"})
+    assert problems_of(nested(100)) == []
 
 
 @pytest.mark.parametrize(
