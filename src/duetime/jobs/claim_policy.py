@@ -226,7 +226,7 @@ def _catches_up(nominal: datetime, job: Job, bounds: Bounds) -> bool:
     """Return whether a nominal time is one of the latest missed ones that the job catches up."""
     most = job.definition.catch_up
     later = job.cadence_set.between(nominal, bounds.now - bounds.grace)
-    return most > 0 and len(list(islice(later, most))) < most
+    return len(list(islice(later, most))) < most
 
 
 def _contend(seen: ClaimContext, job: Job, bounds: Bounds) -> ClaimDecision:

@@ -199,11 +199,10 @@ class Plan:
         """Return the next rows, at most 100; None when enough is planned."""
         following = job.cadence_set.next_after(now)
         horizon = job.cadence_set.planned_until(now, WAKES_AHEAD)
-        until = max((end for end in (following, horizon) if end is not None), default=None)
         if horizon is None:
-            until = following or job.cadence_set.next_after(job.cursor)
-        if until is None or until <= job.cursor:
-            return None
+            until = following or job.cadence_set.next_after(job.cursor) or job.cursor
+        else:
+            until = max(horizon, following or horizon)
         dues = tuple(islice(job.cadence_set.between(job.cursor, until), _CHUNK))
         if not dues:
             return None
@@ -268,10 +267,7 @@ def _cadence_of(job: Job, due: DueTime) -> str | None:
 
 
 def _latest(job: Job, until: datetime) -> tuple[DueTime, ...]:
-    most = job.definition.catch_up
-    if not most:
-        return ()
-    span = _SECOND
+    most, span = job.definition.catch_up, _SECOND
     while True:
         start = max(job.cursor, until - span)
         found = deque((due for due in job.cadence_set.between(start, until) if _cadence_of(job, due)), most)
