@@ -33,7 +33,7 @@ from duetime.jobs.end_hand_over import EndHandOver
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason, Status, Trigger
 from duetime.model.cadence_set import CadenceSet
-from duetime.model.job import Definition, Job, Overlap, job_ref_of
+from duetime.model.job import Definition, Job, job_ref_of
 from duetime.model.lease import ClaimTerms, LeaseHeld, MustBeAlone, Rejected
 from duetime.ports.action_store import ActionStore
 from duetime.ports.actions import DamagedRow, Holder
@@ -55,12 +55,6 @@ _SHARDS = tuple(map(str, range(MOST_DUE_SHARDS)))
 """All that rows may be in, whatever `due_shards` was when they were put. The surplus ones come second."""
 
 
-def needs_search(job: Job) -> bool:
-    """Return whether runs without the lock may be in progress, also beside a run that holds it already."""
-    is_locking = job.definition.overlap is not Overlap.ALLOW
-    return is_locking and job.unlocked_since is not None
-
-
 def find_unlocked(
     actions: ActionStore, job: Job, ref: ActionRef, terms: ClaimTerms
 ) -> tuple[Holder, ...] | None:
@@ -72,9 +66,9 @@ def find_unlocked(
         ref: the run that claims; it is left out.
         terms: the claim's.
     """
-    if not needs_search(job):
+    if job.unlocked_since is None:
         return ()
-    if job.unlocked_since is None or terms.now < job.unlocked_since + SETTLED_AFTER + terms.skew:
+    if terms.now < job.unlocked_since + SETTLED_AFTER + terms.skew:
         return None
     others = {ref, job.running}
     found: list[Holder] = []
@@ -271,7 +265,7 @@ class ClaimJobRun:
     ) -> ClaimWon | Conflict:
         started = transition.started(context.row, terms)
         plan = started.planned
-        searched = decision.hold is LockRequirement.LOCK and needs_search(job)
+        searched = decision.hold is LockRequirement.LOCK and job.unlocked_since is not None
         claim = JobRunClaim(
             row=context.row,
             claimed=replace(started, planned=plan and replace(plan, catches_up=decision.catches_up)),
