@@ -174,14 +174,48 @@ def _expressions() -> _Expressions:
     )
 
 
+_IN_KEYS = ("pass", "pwd", "secret", "token", "key", "credential", "signature", "authorization", "session")
+_IN_PREFIXES = (
+    *(
+        "dt_",
+        "AKIA",
+        "ASIA",
+        "eyJ",
+        "sk_",
+        "rk_",
+        "pk_",
+        "sk-",
+        "gh",
+        "github_pat_",
+        "gl",
+        "xox",
+        "xapp-",
+        "AIza",
+        "ya29.",
+    ),
+    *("SG.", "npm_", "pypi-", "hf_", "dop_v1_", "shp", "whsec_"),
+)
+"""Parts of keys and of tokens' prefixes, of which each has one: most texts have none, and need no search."""
+
+
 def _without_tokens(text: str) -> str:
-    expressions = _expressions()
+    expressions, folded = _expressions(), _folded(text)
     text = expressions.private_key.sub(MASKED, text)
     text = expressions.url.sub(rf"\1{MASKED}", text)
-    text = expressions.cookie.sub(rf"\1{MASKED}", text)
-    text = expressions.pair.sub(_pair, text)
-    text = expressions.scheme.sub(_scheme, text)
-    return expressions.prefixed.sub(MASKED, text)
+    if "cookie" in folded:
+        text = expressions.cookie.sub(rf"\1{MASKED}", text)
+    if "cookie" in folded or any(part in folded for part in _IN_KEYS):
+        text = expressions.pair.sub(_pair, text)
+    if any(scheme in folded for scheme in _SCHEMES.split("|")):
+        text = expressions.scheme.sub(_scheme, text)
+    if any(part in text for part in _IN_PREFIXES):
+        text = expressions.prefixed.sub(MASKED, text)
+    return text
+
+
+def _folded(text: str) -> str:
+    """Return the text in small letters, as an expression that ignores the case compares them."""
+    return text.casefold().replace("i\u0307", "i").replace("\u0131", "i")
 
 
 def _scheme(found: re.Match[str]) -> str:

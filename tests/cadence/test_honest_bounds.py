@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
 from itertools import islice, pairwise
 from random import Random
 from zoneinfo import ZoneInfo
@@ -69,20 +70,29 @@ GAPS = ["02:00-02:30", "01:30-02:30", "02:00-03:00"]
 
 def is_open(local: datetime, filters: dict[str, str]) -> bool:
     """Return whether filters admit a local time, by another way than that of the cadences."""
-    now, day = f"{local:%H:%M:%S}", f"{local:%a}".lower()
-    windows = [part.split("-") for part in filters.get("window", "00:00-23:59:59").split(",")]
-    admitted = any(
-        a <= now[:5] and now <= f"{b}:00" if a <= b else now[:5] >= a or now <= f"{b}:00" for a, b in windows
+    days = (filters.get(name, "") for name in ("days", "weeks", "months"))
+    return is_in_window(local.time(), filters.get("window", "")) and is_open_on(local.date(), *days)
+
+
+@cache
+def is_in_window(now: time, window: str) -> bool:
+    spans = (part.split("-") for part in (window or "00:00-23:59:59").split(","))
+    text = f"{now:%H:%M:%S}"
+    return any(
+        a <= text[:5] and text <= f"{b}:00" if a <= b else text[:5] >= a or text <= f"{b}:00"
+        for a, b in spans
     )
-    names, month = filters.get("days", day), f"{local:%b}".lower()
-    week = ["first", "second", "third", "fourth", "fifth"][(local.day - 1) // 7]
-    weeks = [week, "last"] if (local + 7 * DAY).month != local.month else [week]
-    is_named = day in names.split(",") or (names == "mon-fri" and local.weekday() < 5)
+
+
+@cache
+def is_open_on(day: date, days: str, weeks: str, months: str) -> bool:
+    week = ["first", "second", "third", "fourth", "fifth"][(day.day - 1) // 7]
+    is_last = (day + 7 * DAY).month != day.month
+    name, month = f"{day:%a}".lower(), f"{day:%b}".lower()
     return (
-        admitted
-        and is_named
-        and month in filters.get("months", month)
-        and filters.get("weeks", week) in weeks
+        (name in (days or name).split(",") or (days == "mon-fri" and day.weekday() < 5))
+        and month in (months or month)
+        and ((weeks or week) == week or (weeks == "last" and is_last))
     )
 
 

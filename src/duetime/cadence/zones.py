@@ -8,6 +8,7 @@ are cached in pieces of half a year.
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
 from typing import NamedTuple
@@ -148,11 +149,16 @@ def instant_at(at: int) -> datetime | None:
 
 
 def _nearest(name: str) -> str:
-    from zoneinfo import available_timezones  # noqa: PLC0415 - only needed for mistakes
+    from duetime.cadence.zone_names import zone_remedy  # noqa: PLC0415 - only needed for mistakes
 
-    from duetime.cadence.zone_names import zone_remedy  # noqa: PLC0415
+    return zone_remedy(name, _zones())
 
-    zones = {
+
+@cache
+def _zones() -> AbstractSet[str]:
+    """Return the names that `zone` accepts, after one search of the database's files."""
+    from zoneinfo import available_timezones  # noqa: PLC0415 - as above
+
+    return {
         zone for zone in available_timezones() if zone not in NOT_ZONES and not zone.startswith(OTHER_CLOCKS)
     }
-    return zone_remedy(name, zones)

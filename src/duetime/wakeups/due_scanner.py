@@ -218,7 +218,7 @@ class DueScanner:
         shard, until = windows[0].shard, max(window.until for window in windows)
         self._begun[_PROBE + shard] = now
         try:
-            after = min(instant.parse(start) for start in starts)
+            after = min(map(_instant, starts))
             page = self._store.due(shard, after=after, until=until, limit=1, cursor=None)
         except (DuetimeError, ValueError, TypeError, LookupError, OverflowError) as error:
             log.warning("shard not probed", extra={"shard": shard, "reason": truncate(error)})
@@ -353,8 +353,8 @@ def is_cursor(mark: str) -> bool:
     return mark.startswith(_CURSOR)
 
 
-_text = lru_cache(maxsize=64)(instant.text)
-"""All shards of a band end at one instant."""
+_text, _instant = lru_cache(maxsize=64)(instant.text), lru_cache(maxsize=64)(instant.parse)
+"""All shards of a band end at one instant, and begin at another."""
 
 
 @lru_cache(maxsize=64)

@@ -88,10 +88,10 @@ class Sweep:
         lateness, shards = bands(self._settings), self._shards.known(_shard_of(name) for name in marks)
         next_lateness = (*lateness[1:], self._settings.catch_up_rate)
         for late, next_late in zip(lateness, next_lateness, strict=True):
-            at_first, band = instant.text(now - next_late), f"{late.total_seconds():g}"
+            at_first, until, band = instant.text(now - next_late), now - late, f"{late.total_seconds():g}"
             for shard in shards:
                 name = f"{band}/{shard}"
-                yield DueWindow(name, shard, marks.get(name, at_first), now - late)
+                yield DueWindow(name, shard, marks.get(name, at_first), until)
 
     def _looks(self, marks: Mapping[str, str], windows: Iterable[DueWindow]) -> Iterator[DueWindow]:
         """Yield the windows of all overdue rows, in each shard where a look at held ones is due."""
