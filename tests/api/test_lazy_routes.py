@@ -5,6 +5,7 @@ import pytest
 from duetime.api import routes
 from duetime.api.openapi.document import every_route
 from duetime.api.routes import LazyRouteTable
+from tests.cases import for_each
 from tests.facts.test_imports import loaded_by
 
 PREFIX = "/api/v1"
@@ -19,7 +20,7 @@ def lazy_table():
     return LazyRouteTable(None, None, None, PREFIX)
 
 
-@pytest.mark.parametrize("name", sorted(ROUTES))
+@for_each("name", sorted(ROUTES))
 def test_every_route_is_found(name):
     route = ROUTES[name]
     path = f"{PREFIX}{route.path}".replace("<", "").replace(">", "")

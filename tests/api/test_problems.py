@@ -12,6 +12,7 @@ from duetime.api import errors as refusals
 from duetime.api.problems import PROBLEMS, problem_of
 from duetime.cadence import errors as cadence_errors
 from duetime.errors import BackendMisconfigured, BackendUnavailable, DuetimeError
+from tests.cases import for_each
 
 ROOT = Path(__file__).parents[2]
 SECRET = "arn:aws:dynamodb:eu-west-1:123456789012:table/duetime-actions"
@@ -61,7 +62,7 @@ def test_an_internal_error_is_logged_in_full_and_its_response_has_no_traceback(c
     assert caplog.records[-1].exc_info[0] is ZeroDivisionError
 
 
-@pytest.mark.parametrize(
+@for_each(
     "error",
     [
         item
@@ -69,7 +70,6 @@ def test_an_internal_error_is_logged_in_full_and_its_response_has_no_traceback(c
         for _, item in inspect.getmembers(module, inspect.isclass)
         if issubclass(item, DuetimeError)
     ],
-    ids=lambda item: item.__name__,
 )
 def test_every_error_has_its_status_and_title_in_the_table(error):
     assert error.code in PROBLEMS

@@ -21,9 +21,10 @@ from duetime.cadence import (
     weekly,
 )
 from tests.cadence.few import NOON, few
+from tests.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cadence", "expected"),
     [
         (daily("09:00"), ["01-16 09:00", "01-17 09:00", "01-18 09:00", "01-19 09:00"]),
@@ -99,7 +100,6 @@ from tests.cadence.few import NOON, few
         (manual(), []),
         (on_event("orders", "OrderPlaced"), []),
     ],
-    ids=str,
 )
 def test_a_cadence_has_the_occurrences_of_its_description(cadence, expected):
     assert few(cadence) == expected
@@ -169,7 +169,7 @@ def test_the_precision_is_seconds_if_an_occurrence_has_seconds(cadence, expected
     assert cadence.precision == expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("made", "message"),
     [
         (every, "takes no time"),

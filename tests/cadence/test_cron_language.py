@@ -8,6 +8,7 @@ import pytest
 
 from duetime.cadence import AmbiguousDays, InvalidCadence, InvalidCron, NaiveInstant, NeverFires, cron
 from duetime.errors import DuetimeError
+from tests.cases import for_each
 
 NOON = datetime(2026, 1, 15, 12, tzinfo=UTC)
 
@@ -18,7 +19,7 @@ def caret(refusal: InvalidCadence) -> str:
     return shown[carets.index("^") : len(carets)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expression", "under", "message"),
     [
         ("", "", "empty"),

@@ -33,6 +33,7 @@ from duetime.cadence import (
 )
 from duetime.cadence.modifiers import CadenceOptions
 from duetime.errors import DeclarationError
+from tests.cases import for_each
 
 START = datetime(2027, 1, 4, 8, 0, 17, tzinfo=UTC)
 OFFICE = ("09:00", "17:00")
@@ -61,7 +62,7 @@ def test_an_interval_that_may_never_run_is_rejected_with_the_longest_step(option
     assert caught.value.remedy.startswith(f"use at most {longest}, ")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "options",
     [
         {"hours": 8, "window": OFFICE},
@@ -83,7 +84,7 @@ def test_an_interval_that_may_never_run_is_rejected_with_the_longest_step(option
         {"days": 1, "window": ("00:00", "23:30")},
     ],
 )
-@pytest.mark.parametrize("second", [0, 17, 43_211, 86_399])
+@for_each("second", [0, 17, 43_211, 86_399])
 def test_an_accepted_interval_runs_from_each_second_of_its_first_reconcile(options, second):
     cadence = interval(**options, tz="Europe/Paris").starting(START + timedelta(seconds=second))
     year = START + timedelta(days=370)
@@ -178,7 +179,7 @@ def test_arguments_of_related_types_are_accepted(cadence, text):
     assert parse(text) == cadence()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "cadence",
     [
         lambda: Calendar(exclude=[None]),

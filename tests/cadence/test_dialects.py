@@ -7,6 +7,7 @@ import re
 import pytest
 
 from duetime.cadence import InvalidCadence, cron, parse
+from tests.cases import for_each
 
 ELSEWHERE = [
     ("cron(0 9 ? * MON-FRI *)", "EventBridge's cron", "0 9 ? * MON-FRI"),
@@ -71,7 +72,7 @@ def refusal(text):
     return caught.value
 
 
-@pytest.mark.parametrize(("text", "whose", "here"), ELSEWHERE)
+@for_each(("text", "whose", "here"), ELSEWHERE)
 def test_the_error_of_another_schedulers_spelling_contains_the_same_cadence(text, whose, here):
     refused = refusal(text)
 
@@ -79,7 +80,7 @@ def test_the_error_of_another_schedulers_spelling_contains_the_same_cadence(text
     assert refused.remedy.startswith(f'write "{here}"')
 
 
-@pytest.mark.parametrize(("text", "whose", "here"), ELSEWHERE)
+@for_each(("text", "whose", "here"), ELSEWHERE)
 def test_the_suggested_cadence_is_valid(text, whose, here):
     suggestion = re.match('write "([^"]+)"', refusal(text).remedy)[1]
 

@@ -13,6 +13,7 @@ from duetime.cadence import NaiveInstant
 from duetime.cadence.eventbridge import InvalidExpression, at_expression, parse_expression
 from tests.cadence.oracle import occurrences
 from tests.cadence.strategies import zoned_starts
+from tests.cases import for_each
 
 NOON = datetime(2026, 1, 15, 12, tzinfo=UTC)
 
@@ -106,7 +107,7 @@ def test_documented_expressions_are_accepted(text):
     assert parse_expression(text).expression == text
 
 
-@pytest.mark.parametrize(("text", "message"), REFUSED, ids=[text[:40] for text, _ in REFUSED])
+@for_each(("text", "message"), REFUSED)
 def test_undocumented_expressions_are_rejected(text, message):
     with pytest.raises(InvalidExpression) as caught:
         parse_expression(text)

@@ -14,6 +14,7 @@ from duetime.cadence import Calendar, InvalidCadence, business_day, cadence_warn
 from duetime.cadence.options import calendar_text, parse_calendar
 from duetime.check import report
 from duetime.errors import DeclarationError
+from tests.cases import for_each
 
 START = datetime(2026, 12, 31, 23, 59, tzinfo=UTC)
 END = datetime(2029, 12, 31, 23, 59, tzinfo=UTC)
@@ -58,7 +59,7 @@ def test_business_days_exclude_the_countrys_weekend(country, weekend):
     assert [at.date() for at in cadence.between(START, END)] == expected
 
 
-@pytest.mark.parametrize("country", [*COUNTRIES, *MARKETS])
+@for_each("country", [*COUNTRIES, *MARKETS])
 def test_business_days_are_the_librarys_working_days(country):
     read = holidays.country_holidays if country in COUNTRIES else holidays.financial_holidays
     known = read(country, years=YEARS)

@@ -21,6 +21,7 @@ from duetime.cadence import (
     parse,
 )
 from duetime.errors import DeclarationError
+from tests.cases import for_each
 
 FILTERS = {
     "days": ["mon", "mon-fri", "sat,sun,mon", "mon-thu"],
@@ -37,7 +38,7 @@ BEGIN, END = datetime(2030, 1, 1, tzinfo=UTC), datetime(2071, 1, 1, tzinfo=UTC)
 DAY, YEAR = timedelta(days=1), timedelta(days=366)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@for_each("seed", range(60))
 def test_an_interval_as_long_as_the_longest_opening_is_accepted(seed):
     random = Random(seed)  # noqa: S311 - test data
     filters = {name: random.choice(values) for name, values in FILTERS.items() if random.random() < 0.6}
@@ -153,7 +154,7 @@ HIDDEN = [
 ]
 
 
-@pytest.mark.parametrize("text", HIDDEN)
+@for_each("text", HIDDEN)
 def test_what_the_clocks_skip_each_time_never_fires(text):
     hidden = parse(text)
     assert hidden.next_after(datetime(2026, 11, 30, tzinfo=UTC)) is None
@@ -174,7 +175,7 @@ def test_what_the_clocks_skip_each_time_never_fires(text):
         ).check_can_run()
 
 
-@pytest.mark.parametrize("seed", range(300))
+@for_each("seed", range(300))
 def test_a_cadence_never_fires_if_and_only_if_no_year_shows_one_of_its_times(seed):
     random = Random(seed)  # noqa: S311 - test data
     tz = random.choice(["Europe/Paris", "America/New_York", "America/Santiago", "Australia/Lord_Howe"])
@@ -225,13 +226,9 @@ def test_a_spread_of_one_minute_spreads_and_longer_ones_of_minutes_keep_to_minut
     assert daily("09:00", spread="2m").precision == "minute"
 
 
-@pytest.mark.parametrize(
-    "step", [timedelta(hours=1), timedelta(days=1), timedelta(days=7), timedelta(hours=25)]
-)
-@pytest.mark.parametrize(
-    "options", [{"window": "09:00-17:00"}, {"days": "thu"}, {"days": "mon", "window": "22:00-23:00"}]
-)
-@pytest.mark.parametrize("start", ["2027-01-04T10:00Z", "2027-01-07T20:00Z", "2027-01-04T21:30Z"])
+@for_each("step", [timedelta(hours=1), timedelta(days=1), timedelta(days=7), timedelta(hours=25)])
+@for_each("options", [{"window": "09:00-17:00"}, {"days": "thu"}, {"days": "mon", "window": "22:00-23:00"}])
+@for_each("start", ["2027-01-04T10:00Z", "2027-01-07T20:00Z", "2027-01-04T21:30Z"])
 def test_an_interval_with_a_start_is_rejected_if_and_only_if_it_never_runs(step, options, start):
     minutes = step // timedelta(minutes=1)
     times = (datetime.fromisoformat(start) + n * step for n in range(1, 700))

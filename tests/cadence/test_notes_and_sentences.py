@@ -28,6 +28,7 @@ from duetime.cadence import (
 )
 from duetime.cadence import days as days_module
 from duetime.cadence.days import month_in
+from tests.cases import for_each
 
 START = datetime(2027, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -306,7 +307,7 @@ FIELDS = [(0, 0, 59), (1, 0, 23), (2, 1, 31), (3, 1, 12), (4, 0, 6)]
 STEPPED = [(field, f"{low}-{high}", n) for field, low, high in FIELDS for n in range(2, high + 1)]
 
 
-@pytest.mark.parametrize(("field", "span", "step"), STEPPED)
+@for_each(("field", "span", "step"), STEPPED)
 def test_a_range_of_all_values_has_the_notes_of_its_star(field, span, step):
     def notes(item: str) -> list[str]:
         fields = ["0", "0", *"***"]

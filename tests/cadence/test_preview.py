@@ -9,6 +9,7 @@ import pytest
 
 from duetime.cadence import cron, local_occurrences
 from duetime.cli import main
+from tests.cases import for_each
 
 pytestmark = pytest.mark.usefixtures("wide_terminal")
 
@@ -218,9 +219,7 @@ def test_a_skipped_day_is_listed(duetime):
     assert json.loads(out)["changes"][0]["at"] == "2011-12-30T10:00:00Z"
 
 
-@pytest.mark.parametrize(
-    ("expression", "messages"),
-    [
+@for_each(("expression", "messages"), [
         ("*/7 * * * *", ["from minute 56 to the next 0 it is 4 minutes; interval(minutes=7) is even"]),
         ("0 */5 * * *", ["from hour 20 to the next 0 it is 4 hours; interval(hours=5) is even"]),
         ("*/15 * * * *", []),
@@ -256,8 +255,7 @@ def test_a_skipped_day_is_listed(duetime):
         ("5/7 * * * *", ["from minute 54 to the next 5 it is 11 minutes; interval(minutes=7) is even"]),
         ("5/15 * * * *", []),
         ("0 5/4 * * *", ["from hour 21 to the next 5 it is 8 hours; interval(hours=4) is even"]),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_warnings_are_notes(duetime, expression, messages):
     _, out, _ = duetime(expression, "--json")
     notes = json.loads(out)["notes"]

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from duetime.cadence import InvalidCadence, from_rrule, parse
 from duetime.cadence.zone_names import WINDOWS_ZONES
+from tests.cases import for_each
 
 PARIS = ZoneInfo("Europe/Paris")
 AT = "DTSTART:20270104T093000Z\nRRULE:"
@@ -112,7 +113,7 @@ def test_a_line_on_the_shell_is_read():
     assert [at.day for at in of_cadence(cadence, count=3)] == [4, 6, 7]
 
 
-@pytest.mark.parametrize(("name", "zone"), WINDOWS_ZONES.items())
+@for_each(("name", "zone"), WINDOWS_ZONES.items())
 def test_each_zone_of_windows_is_one_of_iana(name, zone):
     assert zone in available_timezones()
     written = f'DTSTART;TZID="{name}":20270104T093000\nRRULE:FREQ=DAILY'
@@ -179,8 +180,8 @@ LONG_NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", LONG_NAMES)
-@pytest.mark.parametrize("quote", ["", '"'])
+@for_each("name", LONG_NAMES)
+@for_each("quote", ["", '"'])
 def test_a_long_name_of_a_zone_is_read_by_its_first_known_place(name, quote):
     written = f"DTSTART;TZID={quote}{name}{quote}:20270104T093000\nRRULE:FREQ=DAILY"
     assert from_rrule(written).tz == LONG_NAMES[name]

@@ -28,6 +28,7 @@ from duetime.cadence import (
     yearly,
 )
 from duetime.cadence.bounds import MOST_EXCLUDED
+from tests.cases import for_each
 
 START = datetime(2027, 1, 4, 9, 30, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -101,7 +102,7 @@ PUBLISHED = [
 ]
 
 
-@pytest.mark.parametrize("rule", PUBLISHED)
+@for_each("rule", PUBLISHED)
 def test_a_published_rule_has_the_occurrences_of_dateutil_and_is_written_back(rule):
     text = f"DTSTART:20270104T093000Z\nRRULE:{rule}"
     cadence = from_rrule(text)
@@ -249,7 +250,7 @@ def test_an_interval_is_written_with_its_count_and_its_exceptions():
 D = "DTSTART:20270104T093000Z\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "problem"),
     [
         ("RRULE:FREQ=FORTNIGHTLY", "FREQ is not one of its words"),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from duetime.cadence import daily, parse, weekly
 from duetime.cadence.errors import InvalidCadence
+from tests.cases import for_each
 
 CLOCK = st.sampled_from(["09:00", "9:00", "00:30", "10:00:05"])
 BAD_CLOCK = st.sampled_from(["a", "9", "09", "25:00", "10:0", "0", "mon", "e", "UTC"])
@@ -155,10 +156,8 @@ def test_the_carets_mark_the_right_one_of_two_equal_parts(text, under):
     assert caught.value.start == under
 
 
-@pytest.mark.parametrize("space", ["\u00a0", "\u2003", "\u3000", "\x85", "\x1c", "\v"])
-@pytest.mark.parametrize(
-    "text", ["0 9{}* * *", "{}0 9 * * *", "@daily{}", "daily 09:00{}days=mon", "every{}5m"]
-)
+@for_each("space", ["\u00a0", "\u2003", "\u3000", "\x85", "\x1c", "\v"])
+@for_each("text", ["0 9{}* * *", "{}0 9 * * *", "@daily{}", "daily 09:00{}days=mon", "every{}5m"])
 def test_only_ascii_spaces_separate_words(text, space):
     with pytest.raises(InvalidCadence, match="is not an ASCII character") as raised:
         parse(text.format(space))

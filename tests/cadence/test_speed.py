@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from duetime.cadence import Calendar, InvalidCadence, interval, parse, yearly
+from tests.cases import for_each
 
 NOW = datetime(2026, 11, 30, 12, 7, 3, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -75,7 +76,7 @@ def test_a_cadence_that_may_never_run_is_rejected_in_few_steps(text):
     assert calls_of(rejected) < MOST_CALLS
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_an_interval_ends_with_the_last_of_its_count(seed):
     random = Random(seed)  # noqa: S311 - test data
     filters = {

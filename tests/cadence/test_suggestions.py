@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from itertools import product
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -16,6 +17,7 @@ import duetime
 from duetime.cadence import Cadence, InvalidCadence, cadence_warnings, cron, parse
 from tests.cadence.oracle import Plain
 from tests.cadence.other_languages import JENKINS, SIX, Written, expressions, jenkins_values, texts
+from tests.cases import for_each
 
 FIRST = date(2027, 1, 1)
 DAYS = [FIRST + timedelta(days=n) for n in range(500)]
@@ -121,19 +123,29 @@ def test_a_hash_of_jenkins_is_spread_or_one_of_its_values(written, data):
         assert not days or times_of(delayed, days[0]) in times
 
 
-@pytest.mark.parametrize("options", ["", " tz=Europe/Paris", " window=00:00-23:00", " days=mon-fri"])
-@pytest.mark.parametrize("days", ["* * *", "1 * *", "* 2 MON-FRI", "? * FRI#2", "L * *", "1 * MON"])
-@pytest.mark.parametrize("times", ["* 2", "* 9,17", "* 0 2"])
+@for_each("options", ["", " tz=Europe/Paris", " window=00:00-23:00", " days=mon-fri"])
+@for_each("days", ["* * *", "1 * *", "* 2 MON-FRI", "? * FRI#2", "L * *", "1 * MON"])
+@for_each("times", ["* 2", "* 9,17", "* 0 2"])
 def test_the_note_on_each_minute_suggests_the_first_of_them(times, days, options):
     original = parse(f"{times} {days}{options}{' day_rule=and' * (days == '1 * MON')}")
     found = suggested(next(note for note in cadence_warnings(original) if "to run once in it" in note))
     once = parse(found)
     assert once.modifiers == original.modifiers
-    plain = Plain.parse(" ".join(["0", *original.expression.split()[1:]]), original.day_rule)
     bare = cron(once.expression, day_rule=once.day_rule)
-    start = datetime(2027, 1, 1, tzinfo=UTC)
-    minutes = (start + timedelta(minutes=n) for n in range(1, 40 * 1_440))
-    assert [*bare.between(start, start + timedelta(days=40))] == [at for at in minutes if plain.matches(at)]
+    first, end = BEGIN, BEGIN + timedelta(days=40)
+    first_minutes = minutes_of(" ".join(["0", *original.expression.split()[1:]]), original.day_rule)
+    assert [*bare.between(first, end)] == first_minutes
+
+
+BEGIN = datetime(2027, 1, 1, tzinfo=UTC)
+
+
+@cache
+def minutes_of(expression: str, day_rule: str) -> list[datetime]:
+    """Return the minutes of forty days that the oracle admits."""
+    plain = Plain.parse(expression, day_rule)
+    minutes = (BEGIN + timedelta(minutes=n) for n in range(1, 40 * 1_440))
+    return [at for at in minutes if plain.matches(at)]
 
 
 def test_each_message_that_suggests_a_text_is_compared_here():
@@ -146,7 +158,7 @@ def test_each_message_that_suggests_a_text_is_compared_here():
     assert found == {"cadence/dialects.py": 1, "cadence/foreign_cron.py": 1, "cadence/preview.py": 2}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "written"),
     [
         ('schedule: "@every 1h30m"', "interval 1h30m"),
@@ -250,7 +262,7 @@ def test_an_interval_with_a_first_time_has_it_and_goes_on_by_elapsed_time(start,
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "problem"),
     [
         ("CronTrigger(hour=h)", "APScheduler's trigger: hour: '(H)' is not one of its values"),

@@ -27,6 +27,7 @@ from duetime.cadence import (
     weekly,
 )
 from tests.cadence.strategies import CHANGING, expressions
+from tests.cases import for_each
 
 NOON = datetime(2026, 1, 15, 12, tzinfo=UTC)
 HOLIDAYS = Calendar(exclude=["2026-12-25", "01-01", "sun"], instead="next_business_day", name="fr")
@@ -138,7 +139,7 @@ def test_loose_spellings_are_accepted(written):
     assert parse(cadence.text) == cadence
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("written", "under", "message"),
     [
         ("", "", "empty"),
@@ -186,7 +187,7 @@ def test_an_error_marks_the_mistake_in_the_text(written, under, message):
     assert shown[carets.index("^") : len(carets)] == under or not written
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cadence", "english"),
     [
         (cron("30 2 * * *", tz="Europe/Paris"), "at 02:30 every day, Europe/Paris time"),
@@ -231,7 +232,6 @@ def test_an_error_marks_the_mistake_in_the_text(written, under, message):
         ),
         (manual(), "only when it is triggered"),
     ],
-    ids=str,
 )
 def test_a_cadence_reads_as_english(cadence, english):
     assert cadence.describe() == english

@@ -12,10 +12,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from duetime.cadence import InvalidCadence, parse
+from tests.cases import for_each
 
 START = datetime(2027, 1, 25, tzinfo=UTC)
 """A Monday; five weeks from it include the ends of January and February."""
 DAYS = 37
+ALL_MINUTES = [START + timedelta(minutes=n) for n in range(1, DAYS * 1_440)]
 
 
 def weekday(t, *names):
@@ -112,11 +114,10 @@ def suggestion(text):
     return parse(re.match('write "([^"]+)"', caught.value.remedy)[1])
 
 
-@pytest.mark.parametrize("text", MINUTES)
+@for_each("text", MINUTES)
 def test_a_translation_has_the_occurrences_that_the_other_scheduler_documents(text):
-    minutes = [START + timedelta(minutes=n) for n in range(1, DAYS * 1_440)]
-    expected = [t for t in minutes if MINUTES[text](t)]
-    assert [*suggestion(text).between(START, minutes[-1])] == expected
+    expected = [t for t in ALL_MINUTES if MINUTES[text](t)]
+    assert [*suggestion(text).between(START, ALL_MINUTES[-1])] == expected
     assert len(expected) > 0 or text == "quarterly"
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime.cadence import InvalidCadence, parse
+from tests.cases import for_each
 
 TYPED = {
     "every weekday at 9": "weekly mon-fri 09:00",
@@ -158,19 +159,19 @@ def remedy(text):
     return caught.value.remedy
 
 
-@pytest.mark.parametrize("text", TYPED)
+@for_each("text", TYPED)
 def test_a_typed_text_gets_the_nearest_cadence(text):
     written = re.search(r'write "([^"]+)"', remedy(text))[1]
     assert written == TYPED[text]
     assert parse(written)
 
 
-@pytest.mark.parametrize("text", NO_CADENCE)
+@for_each("text", NO_CADENCE)
 def test_a_text_with_other_words_gets_no_guess(text):
     assert 'write "' not in remedy(text)
 
 
-@pytest.mark.parametrize("text", MILLISECONDS)
+@for_each("text", MILLISECONDS)
 def test_less_than_a_second_has_that_reason(text):
     with pytest.raises(InvalidCadence, match="a cadence has whole seconds: ") as caught:
         parse(text)

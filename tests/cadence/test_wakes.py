@@ -30,6 +30,7 @@ from duetime.cadence import (
 )
 from duetime.cadence.eventbridge import parse_expression
 from tests.cadence.strategies import expressions, timely, zoned_starts
+from tests.cases import for_each
 
 SWEEP = timedelta(minutes=1)
 DAY = timedelta(days=1)
@@ -39,7 +40,7 @@ def texts(cadence):
     return [wake.expression for wake in cadence.wakes()]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cadence", "expected"),
     [
         (cron("30 2 * * *"), ["cron(30 2 * * ? *)"]),
@@ -74,7 +75,6 @@ def texts(cadence):
         (manual(), []),
         (on_event("orders", "OrderPlaced"), []),
     ],
-    ids=str,
 )
 def test_a_simple_cadence_compiles_to_the_usual_aws_expression(cadence, expected):
     assert texts(cadence) == expected

@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from tests.cases import for_each
 from tests.chaos.history import by_row
 from tests.chaos.linearizability import REJECTED, Operation, order_of
 from tests.chaos.row_model import step
@@ -60,7 +61,7 @@ def test_a_write_with_an_end_has_no_effect_after_it():
     assert not is_linearizable(perhaps, (("read", 0), 4, 5), (("read", 1), 6, 7))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_the_search_agrees_with_trying_every_order(seed):
     draw = Random(seed)  # noqa: S311 - guards nothing
     operations = []

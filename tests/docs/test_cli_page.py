@@ -2,9 +2,8 @@
 
 import re
 
-import pytest
-
 from duetime.cli.main import parser
+from tests.cases import for_each
 from tests.cli.command_tree import commands_of
 from tools import cli_page
 
@@ -26,7 +25,7 @@ def test_a_lost_section_comes_back_and_a_removed_command_goes():
     assert "duetime gone" not in cli_page.renewed(changed)
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.path)
+@for_each("command", COMMANDS)
 def test_every_option_is_in_its_section_or_in_the_table_of_all_commands(command):
     section = PAGE.partition(f"### duetime {command.path}\n")[2].partition("\n##")[0]
     named = set(re.findall(r"(?<![\w-])--?[a-z][-a-z]*", section + COMMON))

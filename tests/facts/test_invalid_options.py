@@ -10,6 +10,7 @@ from duetime.errors import DeclarationError, InvalidArgument, InvalidPayload, Se
 from duetime.jobs.register import Registration
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
+from tests.cases import for_each
 
 NAN, INF = math.nan, math.inf
 DAY = timedelta(days=1)
@@ -59,7 +60,7 @@ POLICIES = [
 ]
 
 
-@pytest.mark.parametrize(("options", "message"), POLICIES, ids=[message for _, message in POLICIES])
+@for_each(("options", "message"), POLICIES)
 def test_invalid_retry_policy_is_rejected(options, message):
     with pytest.raises(DeclarationError) as rejected:
         RetryPolicy(**options)
@@ -169,10 +170,8 @@ def test_invalid_operator_setting_is_rejected(cloud, options, message):
     assert message in str(rejected.value)
 
 
-@pytest.mark.parametrize(
-    "name", ["a\x00b", "a\nb", "a\x7fb", "a\x85b", "a\u202eb", "a\u200bb", "\ud800", "a "]
-)
-@pytest.mark.parametrize("field", ["tenant_id", "actor", "correlation_id", "idempotency_key"])
+@for_each("name", ["a\x00b", "a\nb", "a\x7fb", "a\x85b", "a\u202eb", "a\u200bb", "\ud800", "a "])
+@for_each("field", ["tenant_id", "actor", "correlation_id", "idempotency_key"])
 def test_control_character_in_identifier_is_rejected(cloud, field, name):
     message = "holds a control character, or white space at an end; use printable characters only"
     names = {"tenant_id": "acme", "actor": "anna", field: name}

@@ -47,6 +47,7 @@ from duetime import App, Payload
 from duetime.check import problems
 from duetime.errors import InvalidPayload
 from duetime.model.json_value import equal_text
+from tests.cases import for_each
 
 
 class Colour(Enum):
@@ -482,7 +483,7 @@ def test_the_check_of_an_app_names_fields_that_are_lost(kind, values):
     assert problem.startswith("drawn: Drawn.lost")
 
 
-@pytest.mark.parametrize(("kind", "values"), SURVIVES)
+@for_each(("kind", "values"), SURVIVES)
 def test_the_check_of_an_app_admits_fields_that_survive(kind, values):
     del values
     drawn = create_model("Drawn", __base__=Payload, field=(kind, ...))

@@ -154,7 +154,7 @@ class TestLostWakes:
             return () if lost == "all" or count[0] % 2 else fired
 
         memory.job_wakes.hooks["fire"] = faulty
-        recorded.cloud.advance(HOUR if step < MINUTE else 3 * HOUR if step < HOUR else 72 * HOUR)
+        recorded.cloud.advance(20 * MINUTE if step < MINUTE else 3 * HOUR if step < HOUR else 72 * HOUR)
         assert all(nominal == ran_at for _, nominal, ran_at in recorded.runs)
         shown = accounts(recorded.cloud, recorded.name, MIDNIGHT)
         assert set(shown) == {"executed"}

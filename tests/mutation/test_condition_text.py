@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.cases import for_each
 from tests.mutation.condition_text import key_mutants, mutants, parse
 from tests.mutation.results import read_conditions
 from tests.mutation.wire import with_condition
@@ -15,7 +16,7 @@ ONE_TERM = re.compile(r"(^|OR )\((attribute_(?:not_)?exists\([#\w]+\)|[#\w]+ (?:
 """A single term in brackets, which mean nothing."""
 
 
-@pytest.mark.parametrize("text", sorted({text for _, text, _ in read_conditions()}))
+@for_each("text", sorted({text for _, text, _ in read_conditions()}))
 def test_each_condition_of_the_source_is_read_and_written_again(text):
     text = ONE_TERM.sub(r"\1\2", text)
     assert str(parse(str(parse(text)))) == str(parse(text))

@@ -41,7 +41,7 @@ class Kind:
 
 
 KINDS = {
-    "test_seeds": Kind((*range(15), *range(100, 115), *range(200, 215)), Fraction(1), 15),
+    "test_seeds": Kind((*range(100, 115), *range(5), *range(200, 205)), Fraction(1), 15),
     "test_small_worlds": Kind(range(100), Fraction(2), 200),
     "test_batches": Kind(range(6), Fraction(1, 5), 10),
     "test_regions": Kind(range(3), Fraction(1, 50), 3),
