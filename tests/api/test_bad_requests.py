@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from duetime.api.gateway_event import BODY_LIMIT
 from duetime.model.new_action import PAYLOAD_LIMIT
 from tests.api.drawn import drawing, in_both_lanes
+from tests.cases import for_each
 
 
 def order(**changes):
@@ -115,7 +116,7 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("case", BODIES.values(), ids=BODIES.keys())
+@for_each("case", BODIES.values())
 def test_an_invalid_body_is_rejected_with_the_reason(call, store, case):
     body, status, code, detail = case
     response = call("schedule", body=body)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.cases import for_each
+
 ADA = {"custom:tenant_id": "acme", "sub": "1", "email": "ada@acme.example"}
 EVE = {"custom:tenant_id": "globex", "sub": "2", "email": "eve@globex.example"}
 REPORT = {"name": "acme-report", "type": "remark", "payload": {}, "cadences": ["daily 06:00"]}
@@ -41,8 +43,8 @@ def test_a_job_that_code_declares_is_not_found_without_the_system_permission(ask
     assert ask("GET", claims=ADA).json["items"] == []
 
 
-@pytest.mark.parametrize(("method", "route"), ROUTES)
-@pytest.mark.parametrize("name", ["acme-missing", "x", "Acme-Report", "%2e%2e", "a" * 5_000, "acme-é", "a b"])
+@for_each(("method", "route"), ROUTES)
+@for_each("name", ["acme-missing", "x", "Acme-Report", "%2e%2e", "a" * 5_000, "acme-é", "a b"])
 def test_a_missing_job_is_not_found(ask, method, route, name):
     response = ask(method, f"/{name}{route}", body=ROUTES[method, route])
     assert (response.status, response.code) == (404, "job-not-found")

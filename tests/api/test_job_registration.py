@@ -10,6 +10,7 @@ from duetime.api.app import make_api
 from duetime.api.context import ApiContext, Health
 from duetime.memory.notes import MemoryBookmarks
 from tests.api.conftest import Client, empty_access, jobs_app
+from tests.cases import for_each
 
 ADA = {"custom:tenant_id": "acme", "sub": "1", "email": "ada@acme.example"}
 REPORT = {
@@ -289,7 +290,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED.keys())
+@for_each("case", REFUSED.values())
 def test_an_invalid_registration_is_rejected_before_anything_is_written(tenant, cloud, case):
     changes, status, code, result = case
     rows = cloud.store.rows()

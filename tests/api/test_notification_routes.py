@@ -11,6 +11,7 @@ from duetime.notifications.mail import languages
 from duetime.notifications.mail.samples import sample, samples
 from tests.api.conftest import NOW
 from tests.api.deployment import ALONE, CLAIMS, Deployment
+from tests.cases import for_each
 
 FAILED, FAILING = NotificationKind.ACTION_FAILED, NotificationKind.RECURRING_FAILING
 DEAD, UNDELIVERED = NotificationKind.DEAD_LETTERED, NotificationKind.UNDELIVERED
@@ -84,8 +85,8 @@ def test_an_entry_has_a_text_and_facts(ask, notify):
     assert ask("GET", f"/{result.entry_id}").json == entry
 
 
-@pytest.mark.parametrize("result", samples(), ids=lambda item: f"{item.kind}{'.digest' * item.is_digest}")
-@pytest.mark.parametrize("language", languages())
+@for_each("result", samples())
+@for_each("language", languages())
 def test_every_kind_has_a_message_in_every_language(deployment, ask, result, language):
     result = replace(result, tenant_id=TenantId("acme"))
     deployment.notified.inbox.add(result, expires_at=EXPIRY)

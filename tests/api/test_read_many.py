@@ -11,6 +11,7 @@ from duetime.testing import TurnedClock
 from tests.api.charges import SECRET, Charges
 from tests.api.conftest import NOW
 from tests.api.deployment import CLAIMS, GUARDED, Deployment, at
+from tests.cases import for_each
 
 ROLES = {"clerks": "actions:manage jobs:manage", "viewers": "jobs:read"}
 
@@ -68,7 +69,7 @@ def test_each_read_has_the_response_that_it_would_have_alone(deployment):
     assert items(deployment, action)[0]["headers"].keys() == {"ETag"}
 
 
-@pytest.mark.parametrize(("method", "path"), [item[:2] for item in GUARDED if item[0] == "GET"])
+@for_each(("method", "path"), [item[:2] for item in GUARDED if item[0] == "GET"])
 def test_a_read_needs_the_permission_of_its_route(deployment, method, path):
     (item,) = items(deployment, at(path), group="strangers")
     assert (item["status"], item["body"]["type"]) == (403, "urn:duetime:problem:forbidden")

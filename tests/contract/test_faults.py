@@ -33,6 +33,7 @@ from duetime_contract.specimens import (
 )
 from duetime_contract.tracebacks import FIRST
 from duetime_contract.wakes import message
+from tests.cases import for_each
 from tests.dynamodb_local import CREDENTIALS
 
 ONCE = Config(retries={"total_max_attempts": 1}, connect_timeout=1)
@@ -87,8 +88,8 @@ def over(client):
     return DynamoStore(client, "duetime-actions", due_shards=DUE_SHARDS)
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-@pytest.mark.parametrize("code", PASSING)
+@for_each("call", CALLS.values())
+@for_each("code", PASSING)
 def test_a_temporary_fault_is_unavailable(code, call):
     store = over(refusing("dynamodb", code))
     with pytest.raises(BackendUnavailable, match=f"DynamoDB is not available: .*{code}.*said the service"):

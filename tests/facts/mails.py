@@ -4,27 +4,19 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
-import pytest
-
 from duetime.model.notification import NotificationKind
 from duetime.notifications.mail import languages, mail_of, rendered, templates
 from duetime.notifications.mail.samples import sample, samples
 from duetime.notifications.mail.words import DIRECTORY
 from duetime.settings import Settings
+from tests.cases import for_each
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
 PLAIN = Settings()
 WITH_CONSOLE = Settings(console_url="https://console.example.com")
 FAILED = sample(NotificationKind.ACTION_FAILED, is_digest=False)
 EVERY = [(notification, language) for notification in samples() for language in languages()]
-each_mail = pytest.mark.parametrize(
-    ("notification", "language"),
-    EVERY,
-    ids=[
-        f"{notification.kind}{'.digest' * notification.is_digest}-{language}"
-        for notification, language in EVERY
-    ],
-)
+each_mail = for_each("notification, language", EVERY)
 
 
 def received_mail(notification, language="en", settings=PLAIN, directory=DIRECTORY):

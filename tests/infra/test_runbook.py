@@ -4,11 +4,11 @@ import re
 import shlex
 
 import botocore.session
-import pytest
 from botocore import xform_name
 
 from duetime.cli.main import parser
 from duetime.cli.parser import expand
+from tests.cases import for_each
 from tests.infra.alarms import alarms as alarms  # noqa: PLC0414 - a fixture
 from tests.infra.alarms import alarms_of
 from tests.infra.alarms import synthesised as synthesised  # noqa: PLC0414
@@ -73,7 +73,7 @@ def commands():
     return sorted({*lines, *spans})
 
 
-@pytest.mark.parametrize("command", commands())
+@for_each("command", commands())
 def test_each_command_of_the_runbook_is_one(command):
     parser().parse_args(expand(shlex.split(command.replace("NAME", "billing-nightly"))[1:]))
 

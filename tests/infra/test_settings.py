@@ -11,6 +11,7 @@ from duetime.cdk.settings_doc import groups
 from duetime.errors import SettingsError
 from duetime.lambdas.loading import load_app
 from duetime.settings import Settings
+from tests.cases import for_each
 from tests.infra.synthesis import BILLING, ROOT, stack
 
 
@@ -62,7 +63,7 @@ def test_each_setting_of_a_deployment_can_be_chosen():
     assert read(audit_retention=2 * 86_400)[0] == Settings(audit_retention=timedelta(days=2))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("context", "problem"),
     [
         ({"lease": "soon"}, r"lease is 'soon'; allowed is 2 s to 43000 s"),

@@ -19,6 +19,7 @@ from duetime.ports.job_store import JobPorts
 from duetime.settings import Made, Settings
 from duetime.sqlite.cloud import SqliteCloud
 from duetime.testing import RecordedMetrics, SimulatedCloud, TurnedClock
+from tests.cases import for_each
 from tests.journeys.embedded_time import advance
 
 START, SOON = datetime(2026, 1, 1, tzinfo=UTC), timedelta(minutes=5)
@@ -112,8 +113,8 @@ def world(request):
     made.memory.close()
 
 
-@pytest.mark.parametrize("payload", OWN, ids=lambda payload: payload.type_name)
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@for_each("payload", OWN)
+@for_each("way", WAYS.values())
 def test_no_caller_schedules_a_type_of_duetimes_own(way, payload):
     world = OverMemory(Settings())
     with pytest.raises(InvalidPayload, match="reserved for duetime's own; use another name"):

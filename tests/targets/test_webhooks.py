@@ -26,6 +26,7 @@ from duetime.targets.grants import Grants
 from duetime.targets.handlers import target_app
 from duetime.targets.webhooks import LARGEST_ANSWER, HttpAnswer, HttpPost, judge, message_id
 from duetime.testing import SimulatedCloud
+from tests.cases import for_each
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 OTHER = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
@@ -213,7 +214,7 @@ PRIVATE = [
 ]
 
 
-@pytest.mark.parametrize("address", PRIVATE)
+@for_each("address", PRIVATE)
 def test_a_name_that_resolves_to_a_private_address_fails_for_good_and_nothing_is_sent(address):
     connected = []
 
@@ -233,7 +234,7 @@ def test_a_public_address_is_allowed(address):
     assert is_public(address)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "https://169.254.169.254/latest/meta-data",
