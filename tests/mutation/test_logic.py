@@ -8,12 +8,12 @@ import pytest
 from tests.mutation import logic
 from tests.mutation.mutant import of_logic, trees
 
-SOURCE = trees()
+source = cache(trees)
 
 
 @cache
 def all_mutants():
-    return tuple(of_logic(SOURCE))
+    return tuple(of_logic(source()))
 
 
 def mutants_of(text, module="worker.example"):

@@ -13,16 +13,16 @@ GIVES_ONE = re.compile(r"""(?:Condition|Filter)Expression["']?(?:\]\s*=(?!=)|\s*
 """A condition as a key with a value, as an argument, or as an assignment; not one that is read."""
 
 
-SOURCE = trees()
+source = cache(trees)
 
 
 @cache
 def call_mutants():
-    return tuple(of_calls(SOURCE))
+    return tuple(of_calls(source()))
 
 
 def found_sites():
-    return {site for module, tree in SOURCE.items() for site in sites.condition_sites(module, tree)}
+    return {site for module, tree in source().items() for site in sites.condition_sites(module, tree)}
 
 
 def test_each_place_that_gives_dynamodb_a_condition_is_found():
@@ -49,7 +49,7 @@ def test_each_named_condition_of_the_source_is_part_of_a_listed_one():
     listed = {atom for _, text, _ in read_conditions() for atom in atoms(text)}
     missed = [
         (module, name)
-        for module, tree in SOURCE.items()
+        for module, tree in source().items()
         for name, text in constants(tree)
         if not atoms(text) <= listed
     ]
@@ -92,7 +92,7 @@ def test_a_statement_that_only_names_a_call_is_none():
 
 
 def test_each_explained_survivor_is_a_mutant_of_this_source_and_has_a_reason():
-    ids = [mutant.id for mutant in [*of_conditions(read_conditions()), *call_mutants(), *of_logic(SOURCE)]]
+    ids = [mutant.id for mutant in [*of_conditions(read_conditions()), *call_mutants(), *of_logic(source())]]
     assert len(ids) == len(set(ids))
     assert set(read_reasons()) <= set(ids)
     assert all(len(reason.split()) > 3 for reason in read_reasons().values())
