@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
+from importlib import import_module
 from itertools import pairwise
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -106,8 +106,14 @@ def _as_description(text: str) -> str:
 
 
 def _lines_of(source: type) -> list[ast.stmt]:
-    [definition] = ast.parse(textwrap.dedent(inspect.getsource(source))).body
-    return definition.body if isinstance(definition, ast.ClassDef) else []
+    return _classes_of(source.__module__).get(source.__qualname__, [])
+
+
+@cache
+def _classes_of(module: str) -> dict[str, list[ast.stmt]]:
+    """Return the lines of a module's classes by name; to find a class, `inspect` parses the whole module."""
+    lines = ast.parse(inspect.getsource(import_module(module))).body
+    return {line.name: line.body for line in lines if isinstance(line, ast.ClassDef)}
 
 
 _DESCRIPTIONS = {
