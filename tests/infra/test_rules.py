@@ -4,8 +4,6 @@ from pathlib import Path
 import aws_cdk as cdk
 import cdk_nag
 import pytest
-from cfnlint.api import lint
-from cfnlint.config import ManualArgs
 
 from duetime.cdk import BatchJobTarget, Deployment, DurableFunctionTarget, Handlers, WebhookTarget
 from duetime.settings import Settings
@@ -76,5 +74,8 @@ def test_cloudformations_own_rules_pass(synthesised_twice):
         grant(caller(made, grant.__name__), tenants=["acme"])
     scheduler.grant_call_api(caller(made, "Calling"))
     template = Path(cdk.App.of(made).synth().directory, "test.template.json").read_text()
+    from cfnlint.api import lint  # noqa: PLC0415 - its import takes a second, and one worker needs it
+    from cfnlint.config import ManualArgs  # noqa: PLC0415 - as above
+
     found = lint(template, config=ManualArgs(ignore_checks=list(NOT_OURS), regions=["eu-west-1"]))
     assert [str(finding) for finding in found] == []
