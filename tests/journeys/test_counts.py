@@ -125,7 +125,9 @@ def test_a_job_has_one_count():
         def report_send() -> None: ...
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 12))]
+)
 def test_whatever_is_deployed_in_between_there_are_as_many_runs_as_the_count_says(seed):
     random = Random(seed)  # noqa: S311 - test data
     start = random.choice([None, "2026-03-03T00:01Z"])

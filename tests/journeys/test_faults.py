@@ -120,7 +120,9 @@ def test_far_actions_run_once_with_half_of_all_wakes_lost(seed):
     assert {(row.status, row.attempt, row.recoveries) for row in shaky.rows} == {(Status.EXECUTED, 1, 0)}
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [*SEEDS[:4], *(pytest.param(seed, marks=pytest.mark.long) for seed in SEEDS[4:])]
+)
 def test_a_job_whose_wakes_are_lost_and_doubled_runs_at_each_nominal_time_once(seed):
     shaky = Shaky(seed, has_job=True, drop=0.3, double=0.3)
     shaky.cloud.advance(hours=3)
