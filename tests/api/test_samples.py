@@ -21,8 +21,8 @@ from duetime.model.hand_over_token import token_of
 from duetime.model.notification import NotificationKind
 from duetime.notifications.mail.samples import sample
 from duetime.scheduler import Scheduler
-from duetime_contract.undelivered import given_up
 from tests.api.conftest import EVENTS, NOW, Client, Worker, empty_access, empty_inboxes, jobs_app
+from tests.contract.rules.undelivered import given_up
 
 SAMPLES = {path.stem: json.loads(path.read_text()) for path in sorted(EVENTS.glob("api-*.json"))}
 DIRECTORY = RouteTable(list(every_route()), PREFIX)

@@ -30,9 +30,9 @@ from duetime.notifications.mail.samples import sample
 from duetime.ports.run_logs import LogPage
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
-from duetime_contract.undelivered import given_up
 from tests.api.conftest import NOW, Client, Worker, empty_access, empty_inboxes, jobs_app
 from tests.api.drawn import SUITES_PART, drawing
+from tests.contract.rules.undelivered import given_up
 
 EXAMPLES = 30
 """Requests of each kind, for each operation, in the proof."""

@@ -13,10 +13,10 @@ from duetime.ids import ActionId, TenantId
 from duetime.model.action import ActionRef
 from duetime.model.checkpoint import Checkpoint
 from duetime.model.undelivered import UndeliveredKind
-from duetime_contract.undelivered import given_up
 from tests.api.charges import REDACTED, SECRET, Charges
 from tests.api.conftest import NOW
 from tests.api.drawn import holds_for
+from tests.contract.rules.undelivered import given_up
 
 
 @pytest.fixture

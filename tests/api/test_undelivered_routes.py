@@ -9,8 +9,8 @@ from duetime.api.context import ApiContext, Health
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import UndeliveredKind, request_for
-from duetime_contract.undelivered import given_up
 from tests.api.conftest import ADA, NOW, OPERATOR, Client, empty_access, jobs_app, sample_event
+from tests.contract.rules.undelivered import given_up
 
 ACTION = ActionRef("acme", "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16")
 

@@ -10,16 +10,16 @@ from duetime.asynchronous.suspension import run
 from duetime.aws.async_clients import AsyncClients, in_tasks
 from duetime.aws.store import DynamoStore
 from duetime.settings import DUE_SHARDS
-from duetime_contract.changing import (
+from duetime_contract.lists import FailedContract, ListContract
+from duetime_contract.scheduling import PayloadContract, SchedulingContract
+from tests.contract.rules.changing import (
     CancelContract,
     DismissContract,
     LateContract,
     RedriveContract,
     RescheduleContract,
 )
-from duetime_contract.idempotency import IdempotencyContract, KeyRaceContract, KeyRedriveContract
-from duetime_contract.lists import FailedContract, ListContract
-from duetime_contract.scheduling import PayloadContract, SchedulingContract
+from tests.contract.rules.idempotency import IdempotencyContract, KeyRaceContract, KeyRedriveContract
 
 
 class OverAnEventLoop:

@@ -12,7 +12,7 @@ from duetime.cli.views import UNDELIVERED_KINDS
 from duetime.model.action import ActionRef
 from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime_contract.specimens import EXPIRY, NOON
-from duetime_contract.undelivered import given_up
+from tests.contract.rules.undelivered import given_up
 
 ACTION = ActionRef("acme", "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16")
 

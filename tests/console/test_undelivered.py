@@ -19,10 +19,10 @@ from duetime.ports.undelivered import UndeliveredHandlerPorts
 from duetime.ports.wakeups import FAILURES
 from duetime.undelivered.undelivered_handler import Redrive
 from duetime.wakeups.due_messages import message_of
-from duetime_contract.undelivered import given_up
 from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
 from tests.console.shop import Parcel, app
 from tests.console.tenants import ports_of
+from tests.contract.rules.undelivered import given_up
 from tests.local.conftest import eventually
 
 WORDS = {

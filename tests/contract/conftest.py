@@ -222,6 +222,16 @@ def any_table(request):
 @pytest.fixture(params=["memory", SQLITE, MOTO, LOCAL, EMULATED])
 def store(request):
     """An empty store of each back end."""
+    return _store(request)
+
+
+@pytest.fixture(params=["memory", MOTO, LOCAL, EMULATED])
+def rule_store(request):
+    """An empty store of each way to evaluate guards: that of SQLite is memory's code."""
+    return _store(request)
+
+
+def _store(request):
     if request.param in ROW_STORES:
         return request.getfixturevalue(ROW_STORES[request.param])
     return request.getfixturevalue(TABLES[request.param]).store()
@@ -287,6 +297,16 @@ class BackEnd:
 @pytest.fixture(params=["memory", SQLITE, MOTO, LOCAL, EMULATED])
 def back_end(request):
     """Each back end's actions and jobs."""
+    yield from _back_end(request)
+
+
+@pytest.fixture(params=["memory", MOTO, LOCAL, EMULATED])
+def rule_back_end(request):
+    """Actions and jobs of each way to evaluate guards: that of SQLite is memory's code."""
+    yield from _back_end(request)
+
+
+def _back_end(request):
     if request.param in ROW_STORES:
         store = request.getfixturevalue(ROW_STORES[request.param])
         jobs = MemoryJobStore(store) if request.param == "memory" else SqliteJobStore(store)

@@ -10,12 +10,19 @@ from duetime.errors import BackendUnavailable
 from duetime.model.permissions import Permission
 from duetime.ports.access import AuditTrail, Grants
 from duetime.testing import TurnedClock
-from duetime_contract import AuditTrailContract, GrantsContract
-from duetime_contract.access import JOB, RETENTION, entry, grant, nothing
 from duetime_contract.specimens import ACME, NOON
 from tests.backends import MemoryAuditTrail, MemoryGrants
 from tests.contract.conftest import LOCAL, MOTO
 from tests.contract.networks import LosesAnAnswer, SendsTwice, repeating
+from tests.contract.rules.access import (
+    JOB,
+    RETENTION,
+    AuditTrailContract,
+    GrantsContract,
+    entry,
+    grant,
+    nothing,
+)
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 from duetime.aws import unreadable_items
 from duetime.aws.jobs import DynamoJobStore
 from duetime.settings import DUE_SHARDS
-from duetime_contract.backfills import backfill, begun
 from duetime_contract.job_specimens import added
+from tests.contract.rules.backfills import backfill, begun
 
 
 @pytest.fixture

@@ -3,13 +3,18 @@
 import subprocess
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
+from duetime.model.action import Status
+from duetime.model.swap import Guard
 from duetime.ports.jobs import LockRequirement
-from duetime_contract import ActionStoreContract, DueOrderContract, JobStoreContract
+from duetime.ports.row_writes import RowSwap
+from duetime_contract import ActionStoreContract, DueOrderContract, JobStoreContract, items
 from tests.contract.broken_stores import (
     Backward,
     Believing,
@@ -50,9 +55,19 @@ from tests.contract.broken_stores import (
     Unrevised,
     bound,
 )
+from tests.contract.rules import ActionRules, JobRules
 
 PYTEST = ("-m", "pytest", "-q", *(f"-pno:{name}" for name in ("randomly", "cacheprovider", "schemathesis")))
 """Without plugins that cost seconds to load."""
+
+
+class Actions(ActionStoreContract, ActionRules):
+    """The contract of the store and its rules."""
+
+
+class Jobs(JobStoreContract, JobRules):
+    """The contract of the job store and its rules."""
+
 
 BROKEN = {
     Fenceless: "test_a_run_that_was_taken_over_settles_nothing_that_the_next_one_has_ended",
@@ -90,10 +105,53 @@ BROKEN = {
     ("store", "sentence"), BROKEN.items(), ids=lambda broken: getattr(broken, "__name__", "")
 )
 def test_a_store_that_breaks_a_rule_fails_that_rules_test(store, sentence):
-    bound(ActionStoreContract(), sentence, store=MemoryStore())()
-    check = bound(ActionStoreContract(), sentence, store=store())
+    bound(Actions(), sentence, store=MemoryStore())()
+    check = bound(Actions(), sentence, store=store())
     with pytest.raises(AssertionError):
         check()
+
+
+@pytest.mark.parametrize(
+    ("clause", "change"),
+    [
+        ("as_read", "claim"),
+        ("as_read", "take over"),
+        ("as_read", "report"),
+        ("unset", "ask to cancel"),
+        ("unset", "dismiss"),
+        ("is_handed_over", "hand over"),
+        ("at_most", "renew"),
+        ("above", "heartbeat by token"),
+    ],
+)
+def test_an_engine_that_ignores_a_clause_of_rows_fails(clause, change):
+    sentence = "test_a_row_that_violates_one_clause_of_the_guard_is_returned_unchanged"
+    bound(Actions(), sentence, store=MemoryStore(), name=change)()
+    store = MemoryStore()
+    store.items.write = partial(_without_clause, store.items.write, clause)
+    with pytest.raises(AssertionError):
+        bound(Actions(), sentence, store=store, name=change)()
+
+
+def _without_clause(write, clause, *writes, **options):
+    """Write as an engine does that never looks at a clause."""
+    empty = getattr(Guard(status=Status.PENDING, as_read=()), clause)
+    blind = [
+        one._replace(guard=replace(one.guard, **{clause: empty})) if isinstance(one, RowSwap) else one
+        for one in writes
+    ]
+    return write(*blind, **options)
+
+
+@pytest.mark.parametrize("form", items.FORMS)
+@pytest.mark.parametrize("name", [name for name, case in items.GUARDS.items() if case[2]])
+def test_an_engine_that_ignores_a_guard_of_items_fails(name, form):
+    sentence = "test_a_write_is_made_if_its_guard_holds_and_else_returns_the_item"
+    store = MemoryStore()
+    write = store.items.write
+    store.items.write = lambda *writes, **more: write(*(replace(one, guard=()) for one in writes), **more)
+    with pytest.raises(AssertionError):
+        bound(Actions(), sentence, store=store, name=name, form=form)()
 
 
 def test_a_store_that_lists_out_of_due_order_fails_that_rules_test():
@@ -120,7 +178,7 @@ BROKEN_JOBS = {
 def test_a_job_store_that_breaks_a_rule_fails_that_rules_test(jobs, sentence):
     def check_of(kind):
         store = MemoryStore()
-        return bound(JobStoreContract(), sentence, store=store, jobs=kind(store))
+        return bound(Jobs(), sentence, store=store, jobs=kind(store))
 
     check_of(MemoryJobStore)()
     check = check_of(jobs)
@@ -133,7 +191,7 @@ def test_a_job_store_that_ignores_its_job_fails_for_each_hold_that_needs_it():
     for hold in (LockRequirement.LOCK, LockRequirement.UNCHANGED):
         for kind in (MemoryJobStore, Negligent):
             store = MemoryStore()
-            check = bound(JobStoreContract(), sentence, store=store, jobs=kind(store), hold=hold)
+            check = bound(Jobs(), sentence, store=store, jobs=kind(store), hold=hold)
             with nullcontext() if kind is MemoryJobStore else pytest.raises(AssertionError):
                 check()
 

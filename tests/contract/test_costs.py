@@ -31,11 +31,7 @@ from duetime.wakeups.assembly import Steps
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.claim_results import ClaimWon
 from duetime.worker.pass_slots import PassSlots
-from duetime_contract.debounce import KEY as DEBOUNCED
-from duetime_contract.debounce import call, first_call, further_call
-from duetime_contract.idempotency import placed
 from duetime_contract.scheduling import LARGE
-from duetime_contract.slots import holding, keyed, move_of, slots_of, waiting
 from duetime_contract.specimens import (
     ACME,
     CALLER,
@@ -50,6 +46,10 @@ from duetime_contract.specimens import (
     terms,
 )
 from tests.backends import backends
+from tests.contract.rules.debounce import KEY as DEBOUNCED
+from tests.contract.rules.debounce import call, first_call, further_call
+from tests.contract.rules.idempotency import placed
+from tests.contract.rules.slots import holding, keyed, move_of, slots_of, waiting
 from tests.slots import NoQueues, claim_of
 
 pytestmark = pytest.mark.dynamodb_local

@@ -27,7 +27,6 @@ from duetime.worker.claim_job_run import ClaimJobRun
 from duetime.worker.claim_results import ClaimWon
 from duetime_contract import specimens
 from duetime_contract.job_specimens import added, nightly, occurrence, stored_job, taken
-from duetime_contract.slots import begin, holding, keyed, move_of
 from duetime_contract.specimens import (
     ACME,
     HOUR,
@@ -44,6 +43,7 @@ from duetime_contract.specimens import (
 )
 from tests.backends import backends
 from tests.contract.damage import Damage, damages, put
+from tests.contract.rules.slots import begin, holding, keyed, move_of
 from tests.slots import claim_of
 from tests.unpaused import UNPAUSED
 

@@ -33,21 +33,21 @@ from duetime.ports.wakeups import Bookmarks
 from duetime.ports.work_pauses import WorkPauses
 from duetime.settings import DUE_SHARDS
 from duetime.testing import TurnedClock
-from duetime_contract import run_counts
-from duetime_contract.access import entry, grant
 from duetime_contract.batches import NAME, opened
 from duetime_contract.job_specimens import added, nightly
-from duetime_contract.notifications import ALL, notification
-from duetime_contract.rate_limits import set_limit
-from duetime_contract.rates import BUCKET, STRICT
 from duetime_contract.scheduling import LARGE
-from duetime_contract.slots import KEY, holding, keyed, waiting
 from duetime_contract.specimens import ACME, CALLER, EXPIRY, HOUR, NOON, fresh
-from duetime_contract.tracebacks import FIRST
-from duetime_contract.undelivered import given_up
-from duetime_contract.work_pauses import work_pause
 from tests.contract.conftest import LOCAL, MOTO, Table
 from tests.contract.damage import app, damages, put
+from tests.contract.rules import run_counts
+from tests.contract.rules.access import entry, grant
+from tests.contract.rules.notifications import ALL, notification
+from tests.contract.rules.rate_limits import set_limit
+from tests.contract.rules.rates import BUCKET, STRICT
+from tests.contract.rules.slots import KEY, holding, keyed, waiting
+from tests.contract.rules.tracebacks import FIRST
+from tests.contract.rules.undelivered import given_up
+from tests.contract.rules.work_pauses import work_pause
 
 
 class Tables:

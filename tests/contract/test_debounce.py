@@ -11,7 +11,10 @@ from duetime.errors import BackendUnavailable
 from duetime.ids import SEPARATOR
 from duetime.model.lease import Applied, Rejected
 from duetime.ports.action_keys import DEBOUNCE_KEY, key_of
-from duetime_contract.debounce import (
+from duetime_contract.scheduling import LARGE
+from duetime_contract.specimens import ACME, NOON, claim, fresh, stored_row
+from tests.contract.networks import LosesAnAnswer
+from tests.contract.rules.debounce import (
     KEY,
     LARGER,
     NEWER,
@@ -21,9 +24,6 @@ from duetime_contract.debounce import (
     holder_of,
     repeated,
 )
-from duetime_contract.scheduling import LARGE
-from duetime_contract.specimens import ACME, NOON, claim, fresh, stored_row
-from tests.contract.networks import LosesAnAnswer
 
 DAY = timedelta(days=1)
 

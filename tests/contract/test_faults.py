@@ -31,9 +31,9 @@ from duetime_contract.specimens import (
     scheduled,
     terms,
 )
-from duetime_contract.tracebacks import FIRST
 from duetime_contract.wakes import message
 from tests.cases import for_each
+from tests.contract.rules.tracebacks import FIRST
 from tests.dynamodb_local import CREDENTIALS
 
 ONCE = Config(retries={"total_max_attempts": 1}, connect_timeout=1)

@@ -18,7 +18,6 @@ from duetime.model.audit_chain import ChainHead
 from duetime.model.audit_verification import verify
 from duetime.ports.access import AuditTrail
 from duetime.settings import DUE_SHARDS
-from duetime_contract.access import JOB, entry
 from duetime_contract.job_specimens import NIGHTLY, added, event_run
 from duetime_contract.specimens import (
     ACME,
@@ -31,6 +30,7 @@ from duetime_contract.specimens import (
     fresh,
     scheduled,
 )
+from tests.contract.rules.access import JOB, entry
 
 FORGED = {
     "correlation": {"S": "globex#order:7"},

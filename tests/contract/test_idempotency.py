@@ -10,10 +10,10 @@ from duetime.errors import BackendUnavailable
 from duetime.ids import SEPARATOR
 from duetime.model.action import Status
 from duetime.model.lease import Applied
-from duetime_contract.idempotency import KEY, LATER, OTHER, finished, key_from, placed, under_key
 from duetime_contract.scheduling import LARGE
 from duetime_contract.specimens import ACME, NOON, claim, fresh, stored_row
 from tests.contract.networks import LosesAnAnswer
+from tests.contract.rules.idempotency import KEY, LATER, OTHER, finished, key_from, placed, under_key
 
 
 @pytest.fixture

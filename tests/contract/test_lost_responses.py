@@ -5,18 +5,8 @@ import pytest
 from duetime.errors import BackendUnavailable
 from duetime.model.action import Status
 from duetime.model.lease import Applied, Claimed, SettleResult
-from duetime_contract.changing import (
-    CancelContract,
-    DismissContract,
-    LateContract,
-    RedriveContract,
-    RescheduleContract,
-)
-from duetime_contract.claiming import ClaimContract, TakeOverContract
-from duetime_contract.job_runs import JobRunContract, RecordContract, SkipContract
-from duetime_contract.legality import LegalityContract
+from duetime_contract.job_runs import JobRunContract, RecordContract
 from duetime_contract.scheduling import LARGE, PayloadContract, SchedulingContract
-from duetime_contract.settling import AttemptsContract, LeaseContract, RetryContract, SettleContract
 from duetime_contract.specimens import (
     ACME,
     CALLER,
@@ -35,6 +25,17 @@ from duetime_contract.specimens import (
     terms,
 )
 from tests.contract.networks import LosesAnAnswer, SendsTwice
+from tests.contract.rules.changing import (
+    CancelContract,
+    DismissContract,
+    LateContract,
+    RedriveContract,
+    RescheduleContract,
+)
+from tests.contract.rules.claiming import ClaimContract, TakeOverContract
+from tests.contract.rules.legality import LegalityContract
+from tests.contract.rules.settling import AttemptsContract, LeaseContract, RetryContract, SettleContract
+from tests.contract.rules.skipping import SkipContract
 
 
 class TestAStoreWhoseWritesAreSentTwice(

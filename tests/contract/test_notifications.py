@@ -11,11 +11,11 @@ from duetime.model.notification import Channel
 from duetime.model.preferences import Preferences
 from duetime.ports.deliveries import Deliveries, SendPermit, Windows
 from duetime.ports.notifications import Inbox, PreferencesStore
-from duetime_contract import DeliveriesContract, InboxContract, PreferencesContract, WindowsContract
-from duetime_contract.notifications import ALL, DEAD, notification
 from duetime_contract.specimens import ACME, CALLER, EXPIRY, NOON
 from tests.contract.conftest import MOTO, OneAtATime
 from tests.contract.networks import LosesAnAnswer, SendsTwice
+from tests.contract.rules.notifications import ALL, DEAD, InboxContract, PreferencesContract, notification
+from tests.contract.rules.notified import DeliveriesContract, WindowsContract
 
 GONE_AT = {"N": str(int(EXPIRY.timestamp()))}
 

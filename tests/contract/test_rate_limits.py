@@ -18,11 +18,10 @@ from duetime.model.rate_limit import STRICTEST, RateBucket, RateLimit
 from duetime.ports import rates
 from duetime.ports.rate_limits import NoSetLimits, SetLimits
 from duetime.testing import TurnedClock
-from duetime_contract import SetLimitsContract
-from duetime_contract.rate_limits import set_limit
-from duetime_contract.rates import BUCKET, STRICT
 from duetime_contract.specimens import ACME, NOON, SECOND, fresh
 from tests.api.deployment import Hooked, unavailable
+from tests.contract.rules.rate_limits import SetLimitsContract, set_limit
+from tests.contract.rules.rates import BUCKET, STRICT
 from tests.contract.test_costs import metered
 
 CONDITION_FAILED = ClientError({"Error": {"Code": "ConditionalCheckFailedException"}}, "UpdateItem")

@@ -11,11 +11,10 @@ from duetime.jobs.trusted_reading import KnownRegion
 from duetime.model.active_region import FENCES, TRUSTED
 from duetime.ports.regions import KEY, ActiveRegions, NoRegions
 from duetime.testing import TurnedClock
-from duetime_contract import RegionsContract
-from duetime_contract.regions import active_region
 from duetime_contract.specimens import HOUR, NOON, SECOND
 from duetime_faults.shared_region import MemoryActiveRegions, SharedRegionItem
 from tests.contract.conftest import LOCAL, MOTO
+from tests.contract.rules.regions import RegionsContract, active_region
 
 OWN, OTHER = "eu-central-1", "eu-west-1"
 

@@ -15,7 +15,6 @@ from duetime.model.action import SkipReason, Status
 from duetime.model.change import Change
 from duetime.model.lease import Applied
 from duetime.wakeups.arm import Arm
-from duetime_contract.idempotency import key_from, under_key
 from duetime_contract.scheduling import LARGE
 from duetime_contract.specimens import (
     ACME,
@@ -32,6 +31,7 @@ from duetime_contract.specimens import (
     terms,
 )
 from tests.backends import backends
+from tests.contract.rules.idempotency import key_from, under_key
 from tests.contract.sent_requests import sent_by
 
 KILOBYTE = 1_024

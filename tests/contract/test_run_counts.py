@@ -7,9 +7,8 @@ from duetime.aws.keyed_items import DynamoItems
 from duetime.memory.keyed_items import MemoryItems
 from duetime.ports.run_counts import RunCounts
 from duetime.ports.usage import UsageCounts
-from duetime_contract import RunCountsContract
-from duetime_contract.run_counts import ended
 from duetime_contract.specimens import ACME, EXPIRY, HOUR, NOON
+from tests.contract.rules.run_counts import RunCountsContract, ended
 
 
 class TestMemoryRunCounts(RunCountsContract):

@@ -15,16 +15,6 @@ from duetime.model.lease import Claimed, LeaseHeld, SettleResult
 from duetime.model.slots import MOST_WAITING
 from duetime.model.transition import started
 from duetime.ports.slots import key_of
-from duetime_contract.slots import (
-    KEY,
-    holders,
-    holding,
-    keyed,
-    move_of,
-    slots_of,
-    take,
-    waiting,
-)
 from duetime_contract.specimens import (
     ACME,
     NOON,
@@ -35,6 +25,16 @@ from duetime_contract.specimens import (
     terms,
 )
 from tests.contract.networks import LosesAnAnswer
+from tests.contract.rules.slots import (
+    KEY,
+    holders,
+    holding,
+    keyed,
+    move_of,
+    slots_of,
+    take,
+    waiting,
+)
 
 
 @pytest.fixture

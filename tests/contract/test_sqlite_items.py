@@ -13,22 +13,16 @@ from duetime.ports.usage import UsageCounts
 from duetime.ports.wakeups import Bookmarks
 from duetime.ports.work_pauses import WorkPauses
 from duetime.testing import TurnedClock
-from duetime_contract import (
-    AuditTrailContract,
-    BookmarksContract,
-    DeliveriesContract,
-    GrantsContract,
-    InboxContract,
-    PreferencesContract,
-    RunCountsContract,
-    SetLimitsContract,
-    UndeliveredContract,
-    UsageCountsContract,
-    WindowsContract,
-    WorkPausesContract,
-)
-from duetime_contract.notifications import notification
+from duetime_contract import BookmarksContract
 from duetime_contract.specimens import ACME, EXPIRY, NOON
+from tests.contract.rules.access import AuditTrailContract, GrantsContract
+from tests.contract.rules.notifications import InboxContract, PreferencesContract, notification
+from tests.contract.rules.notified import DeliveriesContract, WindowsContract
+from tests.contract.rules.rate_limits import SetLimitsContract
+from tests.contract.rules.run_counts import RunCountsContract
+from tests.contract.rules.undelivered import UndeliveredContract
+from tests.contract.rules.usage import UsageCountsContract
+from tests.contract.rules.work_pauses import WorkPausesContract
 
 
 @pytest.fixture

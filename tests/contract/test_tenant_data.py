@@ -44,12 +44,12 @@ from duetime.wakeups.assembly import Steps
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import Worker
-from duetime_contract.access import entry, grant
-from duetime_contract.notifications import FAILING, notification
-from duetime_contract.run_counts import ended
 from duetime_contract.specimens import ACME, EXPIRY, GLOBEX, HOUR, MINUTE, NOON, terms
-from duetime_contract.undelivered import given_up
 from tests.contract.conftest import LOCAL, MOTO
+from tests.contract.rules.access import entry, grant
+from tests.contract.rules.notifications import FAILING, notification
+from tests.contract.rules.run_counts import ended
+from tests.contract.rules.undelivered import given_up
 
 KINDS = {kind for kinds in OF_TENANTS.values() for kind in kinds}
 SECRET = "the secret of {}"

@@ -8,10 +8,9 @@ from duetime.aws.streams import DynamoStream
 from duetime.memory.keyed_items import MemoryItems
 from duetime.model.action import Status
 from duetime.ports.undelivered import StreamBatch, UndeliveredStore
-from duetime_contract import UndeliveredContract
 from duetime_contract.specimens import EXPIRY, end, running, scheduled
-from duetime_contract.undelivered import given_up
 from tests import dynamodb_local
+from tests.contract.rules.undelivered import UndeliveredContract, given_up
 
 
 class TestMemoryUndelivered(UndeliveredContract):

@@ -12,10 +12,10 @@ from duetime.memory.keyed_items import MemoryItems
 from duetime.model.usage import day_name
 from duetime.ports import usage
 from duetime.ports.usage import UsageCounts
-from duetime_contract import UsageCountsContract
 from duetime_contract.specimens import ACME, GLOBEX, NOON
 from tests.contract.conftest import LOCAL, MOTO
 from tests.contract.networks import repeating
+from tests.contract.rules.usage import UsageCountsContract
 from tests.emulated.moto_patches import repeated_transactions
 
 

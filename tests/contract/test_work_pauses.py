@@ -15,10 +15,9 @@ from duetime.model.lifecycle import of_work_pause
 from duetime.model.work_pause import Hold, PauseScope, hold_of, work_of
 from duetime.ports.work_pauses import NoWorkPauses, WorkPauses, pause_change
 from duetime.testing import TurnedClock
-from duetime_contract import WorkPausesContract
 from duetime_contract.specimens import ACME, GLOBEX, HOUR, NOON, SECOND, fresh
-from duetime_contract.work_pauses import BREAKER, work_pause
 from tests.api.deployment import Hooked, unavailable
+from tests.contract.rules.work_pauses import BREAKER, WorkPausesContract, work_pause
 
 
 class TestMemoryWorkPauses(WorkPausesContract):

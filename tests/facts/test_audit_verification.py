@@ -12,8 +12,8 @@ from duetime.model.audit_chain import ChainHead
 from duetime.model.audit_verification import SavedHead, verify
 from duetime.model.tenant_erase import TenantErase
 from duetime.tenant_data.audit import ended
-from duetime_contract.access import RETENTION, entry
 from duetime_contract.specimens import NOON
+from tests.contract.rules.access import RETENTION, entry
 
 LATER = NOON + timedelta(days=1)
 

@@ -20,7 +20,6 @@ from duetime.wakeups.sweep import bands
 from duetime.worker.claim_results import ClaimWon, Waiting
 from duetime.worker.claim_run import next_message
 from duetime_contract.job_specimens import occurrence
-from duetime_contract.slots import ACME, KEY, holders, holding, keyed, slots_of, take, waiting
 from duetime_contract.specimens import (
     HOUR,
     LEASE,
@@ -35,6 +34,7 @@ from duetime_contract.specimens import (
     stored_row,
     terms,
 )
+from tests.contract.rules.slots import ACME, KEY, holders, holding, keyed, slots_of, take, waiting
 from tests.slots import claim_of
 
 

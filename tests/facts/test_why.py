@@ -18,7 +18,6 @@ from duetime.model.work_pause import BreakerState, PauseScope, WorkPause, hold_o
 from duetime.settings import Settings
 from duetime_contract.batches import NAME, opened
 from duetime_contract.job_specimens import nightly, occurrence
-from duetime_contract.slots import KEY, holding, keyed, move_of, waiting
 from duetime_contract.specimens import (
     ACME,
     HOUR,
@@ -30,6 +29,7 @@ from duetime_contract.specimens import (
     running,
     scheduled,
 )
+from tests.contract.rules.slots import KEY, holding, keyed, move_of, waiting
 
 PAUSE = WorkPause(id="p", scope=PauseScope.TENANT, name="acme", reason="a test", by="ann", since=NOON)
 

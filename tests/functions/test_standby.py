@@ -18,9 +18,9 @@ from duetime.lambdas.frame import if_active, unless_standby
 from duetime.model.job import JobRef
 from duetime.ports.regions import ActiveRegions
 from duetime.testing import TurnedClock
-from duetime_contract.regions import active_region
 from duetime_contract.specimens import NOON
 from duetime_faults.shared_region import MemoryActiveRegions, SharedRegionItem
+from tests.contract.rules.regions import active_region
 
 DONE, NOTHING = {"done": True}, {"batchItemFailures": []}
 ACTIVE, STANDBY = "eu-central-1", "eu-west-1"

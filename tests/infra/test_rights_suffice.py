@@ -33,8 +33,8 @@ from duetime.ports.slots import key_of
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from duetime.wakeups import system_jobs
-from duetime_contract.undelivered import given_up
 from examples.billing import SendReceipt
+from tests.contract.rules.undelivered import given_up
 from tests.functions.aws_faults import failing
 from tests.functions.conftest import Context, sample
 from tests.functions.conftest import answers as answers  # noqa: PLC0414 - fixtures

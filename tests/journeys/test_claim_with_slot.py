@@ -24,17 +24,6 @@ from duetime.worker.claim_results import ClaimWon, Waiting
 from duetime.worker.pass_slots import PassSlots
 from duetime.worker.paused_work import Held, PausedWork
 from duetime.worker.rate_turn import StartsAt
-from duetime_contract.slots import (
-    KEY,
-    begin,
-    holders,
-    holding,
-    keyed,
-    move_of,
-    slots_of,
-    take,
-    waiting,
-)
 from duetime_contract.specimens import (
     ACME,
     CALLER,
@@ -50,6 +39,17 @@ from duetime_contract.specimens import (
     terms,
 )
 from tests.backends import backends
+from tests.contract.rules.slots import (
+    KEY,
+    begin,
+    holders,
+    holding,
+    keyed,
+    move_of,
+    slots_of,
+    take,
+    waiting,
+)
 from tests.hooked import Hooked
 from tests.slots import NoQueues, claim_of
 

@@ -17,7 +17,6 @@ from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.follow import AfterHandOver
 from duetime.worker.end_run import CommitStage, RunCheckpoints
 from duetime.worker.hand_over import HandOverRun, RunExternalWork
-from duetime_contract.slots import holding
 from duetime_contract.specimens import (
     CALLER,
     HOUR,
@@ -30,6 +29,7 @@ from duetime_contract.specimens import (
     stored_row,
 )
 from tests.backends import backends
+from tests.contract.rules.slots import holding
 from tests.slots import NoQueues
 
 CLOCK = TurnedClock(NOON)

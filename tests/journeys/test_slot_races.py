@@ -8,7 +8,6 @@ from duetime.model.action import Status
 from duetime.model.lease import Claimed
 from duetime.worker.claim_results import ClaimWon, Waiting
 from duetime.worker.pass_slots import PassSlots
-from duetime_contract.slots import holders, holding, keyed, move_of, slots_of, take
 from duetime_contract.specimens import (
     CALLER,
     MINUTE,
@@ -21,6 +20,7 @@ from duetime_contract.specimens import (
     terms,
 )
 from tests.backends import backends
+from tests.contract.rules.slots import holders, holding, keyed, move_of, slots_of, take
 from tests.hooked import Hooked
 from tests.slots import NoQueues, claim_of
 

@@ -7,7 +7,7 @@ from duetime.errors import Forbidden, InvalidCursor, NotFound, Unsupported
 from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime.testing import SimulatedCloud
 from duetime_contract.specimens import EXPIRY, HOUR, NOON
-from duetime_contract.undelivered import given_up
+from tests.contract.rules.undelivered import given_up
 
 
 class Note(Payload):

@@ -29,7 +29,6 @@ from duetime.ports.batches import BATCH
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.keyed_items import AnyOf, Not, Presence, Write
 from duetime.ports.row_writes import RowStillDead
-from duetime_contract.handing_over import HALF, TERMS, completion
 from duetime_contract.job_specimens import nightly, occurrence, taking
 from duetime_contract.specimens import (
     CALLER,
@@ -43,6 +42,7 @@ from duetime_contract.specimens import (
     terms,
 )
 from tests.contract.changes_of_rows import swap_of
+from tests.contract.rules.handing_over import HALF, TERMS, completion
 from tests.model import (
     batch_guards,
     checkpoint_guards,

@@ -13,7 +13,6 @@ from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.ports.action_store import ActionStore
 from duetime.ports.actions import Page
-from duetime_contract.job_runs import skip
 from duetime_contract.job_specimens import (
     DAY,
     NIGHTLY,
@@ -25,6 +24,8 @@ from duetime_contract.job_specimens import (
 )
 from duetime_contract.specimens import (
     ACME,
+    CALLER,
+    EXPIRY,
     GLOBEX,
     HOUR,
     MINUTE,
@@ -73,7 +74,7 @@ class JobHistoryContract(StoreContract):
 
     def test_a_jobs_list_shows_the_current_row(self, store: ActionStore) -> None:
         row = planned(store, catches_up=True, first_due_at=NOON, due_at=NOON + HOUR)
-        skip(store, row, SkipReason.PAUSED, note="until spring")
+        store.skip(row, SkipReason.PAUSED, note="until spring", by=CALLER, at=NOON, kept_until=EXPIRY)
         assert [*store.of_job(ACME, NIGHTLY, limit=5, cursor=None)] == [
             stored_row(store, row.ref).without_payload()
         ]

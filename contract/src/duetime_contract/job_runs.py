@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
 
 import pytest
 
 from duetime.ids import SYSTEM_TENANT
 from duetime.model.action import Action, SkipReason, Status, Trigger
-from duetime.model.lease import Applied, Rejected, SettleResult
-from duetime.model.row_parts import Act, RunPlan
+from duetime.model.lease import SettleResult
+from duetime.model.row_parts import RunPlan
 from duetime.ports.action_store import ActionStore
 from duetime_contract.job_specimens import (
     NIGHTLY,
@@ -25,13 +24,13 @@ from duetime_contract.job_specimens import (
 )
 from duetime_contract.specimens import (
     ACME,
+    CALLER,
     EXPIRY,
     GLOBEX,
     HOUR,
     MINUTE,
     NOON,
     SECOND,
-    applied,
     claim,
     due_time_in_index,
     end,
@@ -40,22 +39,6 @@ from duetime_contract.specimens import (
     unchanged,
 )
 from duetime_contract.subject import StoreContract
-
-AT = NOON - MINUTE
-"""The time of skips of pending rows."""
-
-
-def skip(
-    store: ActionStore,
-    row: Action,
-    reason: SkipReason = SkipReason.REQUESTED,
-    *,
-    note: str = "",
-    by: str = "ops",
-    at: datetime = AT,
-) -> Applied | Rejected:
-    """Skip it as `ops`, a minute before noon."""
-    return store.skip(row, reason, note=note, by=by, at=at, kept_until=EXPIRY)
 
 
 class JobRunContract(StoreContract):
@@ -94,7 +77,7 @@ class JobRunContract(StoreContract):
 
     def test_one_occurrence_of_two_tenants_is_two_rows(self, store: ActionStore) -> None:
         mine, theirs = planned(store), planned(store, tenant_id=GLOBEX)
-        skip(store, theirs)
+        store.skip(theirs, SkipReason.REQUESTED, note="", by=CALLER, at=NOON, kept_until=EXPIRY)
         assert store.get(mine.ref) == mine
         assert stored_row(store, theirs.ref).status is Status.SKIPPED
 
@@ -118,74 +101,6 @@ class JobRunContract(StoreContract):
         planned(store)
         store.put(event_run(store, "event-1"))
         assert [row.ref for row in store.of_tenant(ACME, limit=10, cursor=None)] == [action.ref]
-
-
-class SkipContract(StoreContract):
-    """*skip*."""
-
-    def test_a_pending_run_is_skipped_with_its_reason(self, store: ActionStore, row: Action) -> None:
-        found = applied(
-            store, row.ref, skip(store, row, SkipReason.OVERLAP, note="the one of noon still runs")
-        )
-        assert (found.status, found.skip_reason) == (Status.SKIPPED, SkipReason.OVERLAP)
-        assert (found.note, found.kept_until) == ("the one of noon still runs", EXPIRY)
-        assert found.changed == Act(AT, "ops")
-
-    @pytest.mark.parametrize("reason", list(SkipReason))
-    def test_every_reason_is_stored(self, store: ActionStore, reason: SkipReason, row: Action) -> None:
-        skip(store, row, reason)
-        found = stored_row(store, row.ref)
-        assert (found.skip_reason, found.note) == (reason, None)
-
-    def test_a_note_of_500_characters_is_stored_in_full(self, store: ActionStore, row: Action) -> None:
-        skip(store, row, note="é" * 500)
-        assert stored_row(store, row.ref).note == "é" * 500
-
-    def test_a_skip_leaves_due_time_generation_and_attempts_alone(self, store: ActionStore) -> None:
-        row = planned(store, catches_up=True)
-        skip(store, row)
-        found = stored_row(store, row.ref)
-        assert (found.due_at, found.generation, found.fence, found.attempts) == (NOON, 1, 0, ())
-        assert found.planned == RunPlan(PLANNED_AT, "daily_12:00", catches_up=True)
-
-    def test_a_skipped_row_leaves_the_due_index(self, store: ActionStore, row: Action) -> None:
-        skip(store, row)
-        assert self.due_time(store, row) is None
-
-    def test_a_row_that_became_pending_again_is_not_skipped(self, store: ActionStore, row: Action) -> None:
-        store.reschedule(row, NOON + HOUR, by="ops", at=AT)
-        before = stored_row(store, row.ref)
-        assert skip(store, row) == Rejected(before)
-        assert store.get(row.ref) == before
-
-    def test_a_retry_that_waits_is_skipped_as_it_was_read(self, store: ActionStore) -> None:
-        claimed = claim(store, planned(store).ref)
-        store.settle(claimed, end(Status.PENDING))
-        assert isinstance(skip(store, stored_row(store, claimed.ref)), Applied)
-        assert stored_row(store, claimed.ref).status is Status.SKIPPED
-
-    def test_a_repeated_skip_returns_the_first_result(self, store: ActionStore, row: Action) -> None:
-        assert skip(store, row) == skip(store, row) == Applied(stored_row(store, row.ref))
-
-    @pytest.mark.parametrize(("by", "at"), [("another caller", AT), ("ops", AT + SECOND)])
-    def test_another_skip_is_rejected_with_the_skipped_row(
-        self, store: ActionStore, by: str, at: datetime, row: Action
-    ) -> None:
-        skip(store, row)
-        before = stored_row(store, row.ref)
-        assert skip(store, row, SkipReason.MISSED, by=by, at=at) == Rejected(before)
-        assert store.get(row.ref) == before
-
-    def test_without_a_row_nothing_is_skipped(self, store: ActionStore) -> None:
-        row = occurrence(store)
-        assert skip(store, row) == Rejected(None)
-        assert store.get(row.ref) is None
-
-    def test_a_skipped_run_cannot_be_claimed(self, store: ActionStore, claimed: Action, row: Action) -> None:
-        assert isinstance(skip(store, claimed), Rejected)
-        skip(store, row)
-        with pytest.raises(AssertionError):
-            claim(store, row.ref)
 
 
 class RecordContract(StoreContract):

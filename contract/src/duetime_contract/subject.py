@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from datetime import datetime
 
 import pytest
@@ -95,7 +94,3 @@ class JobsContract(StoreContract):
     def run(self, store: ActionStore, jobs: JobStore, job: Job) -> Action:
         """An occurrence of the nightly job, claimed with its lock at noon."""
         return taken(store, jobs, job)
-
-    @abstractmethod
-    def remove(self, store: ActionStore, row: Action) -> None:
-        """Remove the row of a settled action, as the time to live does once it has expired."""

@@ -1,5 +1,4 @@
 """Tenants' preferences and their lists of notifications."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """Evictions: what a holder cannot free any more is freed for others; and races for slots."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 
@@ -12,18 +11,6 @@ from duetime.model.action import Action, Status
 from duetime.model.lease import Claimed, LeaseHeld, SettleResult
 from duetime.ports.action_store import ActionStore
 from duetime_contract.races import CROWD, ROUNDS, together
-from duetime_contract.slots import (
-    LIMIT,
-    KeyedContract,
-    begin,
-    holders,
-    holding,
-    keyed,
-    move_of,
-    slots_of,
-    take,
-    waiting,
-)
 from duetime_contract.specimens import (
     CALLER,
     HOUR,
@@ -34,6 +21,18 @@ from duetime_contract.specimens import (
     end,
     stored_row,
     terms,
+)
+from tests.contract.rules.slots import (
+    LIMIT,
+    KeyedContract,
+    begin,
+    holders,
+    holding,
+    keyed,
+    move_of,
+    slots_of,
+    take,
+    waiting,
 )
 
 

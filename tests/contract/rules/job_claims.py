@@ -1,5 +1,4 @@
 """Who runs: claims of runs of jobs, which ask something of their job."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """Concurrency keys: a run takes a slot before its claim, or waits in line, and its end passes the slot on."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """What reconcile and operators change of a job; its versions and its spans."""
-# ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
 
 from __future__ import annotations
 

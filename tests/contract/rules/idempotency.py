@@ -1,5 +1,4 @@
 """Idempotency keys: one action for each, until its time has passed and the action is final."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 The cases are made from `duetime.model.action.TRANSITIONS`, so a status or a write that is added is tried too.
 """
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

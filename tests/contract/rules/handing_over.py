@@ -1,5 +1,4 @@
 """A run hands its action over; a token's holder keeps it alive, and ends it once."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 
@@ -12,7 +11,6 @@ from duetime.model.action import Action, Status
 from duetime.model.lease import Claimed, LeaseHeld, Renewed, Settlement, SettleResult
 from duetime.model.row_parts import HandOver, Progress
 from duetime.ports.action_store import ActionStore
-from duetime_contract.slots import holding
 from duetime_contract.specimens import (
     CALLER,
     HOUR,
@@ -29,6 +27,7 @@ from duetime_contract.specimens import (
     unchanged,
 )
 from duetime_contract.subject import StoreContract
+from tests.contract.rules.slots import holding
 
 AT = NOON + SECOND
 WAITS_UNTIL = AT + MINUTE

@@ -1,5 +1,4 @@
 """A run renews its lease, and ends its action once."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """What has not run yet: who comes next for the lock, and what is planned but does not run after all."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """The limits that operators set: the latest of a name counts, until a reset."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """A run stores checkpoints for the next one."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 
@@ -9,7 +8,6 @@ from duetime.model.action import CONTINUES, Action, Ending, Status
 from duetime.model.checkpoint import CHECKPOINT_LIMIT, Checkpoint
 from duetime.model.lease import Claimed, Renewed, Settlement, SettleResult
 from duetime.ports.action_store import ActionStore
-from duetime_contract.slots import holding
 from duetime_contract.specimens import (
     CALLER,
     EXPIRY,
@@ -25,6 +23,7 @@ from duetime_contract.specimens import (
     unchanged,
 )
 from duetime_contract.subject import StoreContract
+from tests.contract.rules.slots import holding
 
 FIRST, SECOND_ONE = Checkpoint('{"done":1}', 1, 1), Checkpoint('{"done":2}', 1, 2)
 

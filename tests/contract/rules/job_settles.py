@@ -1,5 +1,4 @@
 """How a run of a job ends: the lock becomes free and the tally counts it, at the same moment."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

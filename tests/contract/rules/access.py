@@ -2,7 +2,6 @@
 
 Grants by role, and entries that are begun, ended and never changed.
 """
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """What was sent and counted: deliveries that are made once, and windows that count exactly."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 
@@ -12,8 +11,8 @@ import pytest
 
 from duetime.model.notification import Digest, DigestWindow, Notification
 from duetime.ports.deliveries import Deliveries, DigestPosition, SendPermit, Windows
-from duetime_contract.notifications import DEAD, FAILING, notification
 from duetime_contract.specimens import ACME, EXPIRY, GLOBEX, MINUTE, NOON, SECOND
+from tests.contract.rules.notifications import DEAD, FAILING, notification
 
 
 class DeliveriesContract:

@@ -2,7 +2,6 @@
 
 Kept once however often it is given up, listed newest first, forgotten when nothing came since.
 """
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """The reports of deadlines beside a job."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

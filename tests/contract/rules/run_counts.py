@@ -2,7 +2,6 @@
 
 Added by minute, name and tenant; read by span.
 """
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """Rate limits: starts are counted in any order, instants are given away once, and a row waits for its own."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

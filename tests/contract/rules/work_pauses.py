@@ -1,5 +1,4 @@
 """Pauses of tenants' work: each is begun once, ended once, and changes no other."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

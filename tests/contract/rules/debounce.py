@@ -1,5 +1,4 @@
 """Debounce keys: while its action awaits its first run, a further call changes it."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """Changes by callers: cancel, request to cancel, reschedule, redrive and dismiss, each from its status."""
-# ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """Backfills: begun with their job's revision, read, listed, changed, and found by passes."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

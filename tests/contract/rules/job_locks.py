@@ -1,5 +1,4 @@
 """The lock of a job: runs that take it, from free jobs and from dead runs."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

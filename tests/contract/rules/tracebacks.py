@@ -1,5 +1,4 @@
 """The tracebacks of failed attempts, beside the row."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

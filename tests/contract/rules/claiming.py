@@ -1,5 +1,4 @@
 """The claim: who gets it, who does not, and what a run that was taken over can still do."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

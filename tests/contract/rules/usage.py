@@ -1,5 +1,4 @@
 """The use of quotas, by tenant."""
-# ruff: noqa: D102, PLR2004, S101 - a test's name is its sentence
 
 from __future__ import annotations
 

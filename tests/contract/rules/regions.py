@@ -1,5 +1,4 @@
 """The active region: one item for all regions, and the epoch that each claim compares."""
-# ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 
