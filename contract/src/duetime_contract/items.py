@@ -256,7 +256,7 @@ class ItemsContract(StoreContract):
         outcome = store.items.write(write(place=third, put=FULL), RowPut(there.without_payload()))
         assert (outcome.is_written, read(store, third), store.get(there.ref)) == (False, GONE, there)
         late = fresh(store)
-        outcome = store.items.write(RowPut(late), write(IS_NEW, put=FULL), RowFollowed(late.ref, new.id))
+        outcome = store.items.write(RowPut(late), write(IS_NEW, put=FULL), RowFollowed(there.ref, new.id))
         assert (outcome.is_written, store.get(late.ref)) == (False, None)
 
     def test_a_rejection_has_each_item_that_caused_it(self, store: ActionStore) -> None:
