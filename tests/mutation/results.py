@@ -16,7 +16,11 @@ HERE = Path(__file__).parent
 CONDITIONS, KILLERS, SURVIVORS = HERE / "conditions.json", HERE / "killers.json", HERE / "survivors.toml"
 TIMED_OUT = "timed out"
 STALE = "stale"
-CONTRACT = sorted((ROOT / "contract/src/duetime_contract").glob("*.py"))
+CONTRACT = sorted(
+    path
+    for place in ("contract/src/duetime_contract", "tests/contract/rules")
+    for path in (ROOT / place).glob("*.py")
+)
 """The tests that the files of ``tests/contract`` inherit. A new one may kill what survived."""
 
 
