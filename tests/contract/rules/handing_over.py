@@ -164,10 +164,10 @@ class HandOverContract(StoreContract):
 
     def test_a_question_is_stored_until_a_later_hand_over_has_none(self, store: ActionStore) -> None:
         claimed = running(store)
-        asked = replace(TERMS, question="Refund 900 € to Ann?", decision_terms="execute")
-        store.hand_over(claimed, asked)
+        held = replace(TERMS, question="Refund 900 € to Ann?", decision_terms="execute")
+        store.hand_over(claimed, held)
         row = stored_row(store, claimed.ref)
-        assert (row.awaits_approval, row.hand_over) == (True, asked)
+        assert (row.awaits_approval, row.hand_over) == (True, held)
         taken = store.claim(stored_row(store, claimed.ref), terms(WAITS_UNTIL + SKEW + TICK))
         assert isinstance(taken, Claimed)
         assert not taken.action.awaits_approval
