@@ -107,30 +107,35 @@ def _without(text: str, needle: str) -> str:
 
 _HAND_OVER = "dt_[A-Za-z0-9_-]{60,}"
 """The token of a hand-over, the only secret that duetime mints; see `duetime.model.hand_over_token`."""
-_PREFIXES = (
-    "(?:AKIA|ASIA)[A-Z0-9]{16}",
-    r"eyJ[A-Za-z0-9_.-]{20,}",
-    "(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}",
-    "sk-[A-Za-z0-9_-]{20,}",
-    "gh[pousr]_[A-Za-z0-9]{30,}",
-    "github_pat_[A-Za-z0-9_]{20,}",
-    "gl(?:pat|ptt|dt|rt)-[A-Za-z0-9_-]{16,}",
-    "xox[abeoprs]-[A-Za-z0-9-]{10,}",
-    "xapp-[A-Za-z0-9-]{10,}",
-    "AIza[A-Za-z0-9_-]{35}",
-    r"ya29\.[A-Za-z0-9_-]{20,}",
-    r"SG\.[A-Za-z0-9_.-]{30,}",
-    "npm_[A-Za-z0-9]{30,}",
-    "pypi-[A-Za-z0-9_-]{16,}",
-    "hf_[A-Za-z0-9]{30,}",
-    "dop_v1_[a-f0-9]{40,}",
-    "shp(?:at|ca|pa|ss)_[a-fA-F0-9]{30,}",
-    "whsec_[A-Za-z0-9+/=]{20,}",
-)
-_KEYS = (
-    r"pass(?:word|wd|phrase)|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
-    r"|signature|authorization|cookie|session[_-]?id"
-)
+_PREFIXES = {
+    **dict.fromkeys(("AKIA", "ASIA"), "[A-Z0-9]{16}"),
+    "eyJ": "[A-Za-z0-9_.-]{20,}",
+    **dict.fromkeys(("sk_", "rk_", "pk_"), "(?:live|test)_[A-Za-z0-9]{10,}"),
+    "sk-": "[A-Za-z0-9_-]{20,}",
+    "gh": "[pousr]_[A-Za-z0-9]{30,}",
+    "github_pat_": "[A-Za-z0-9_]{20,}",
+    "gl": "(?:pat|ptt|dt|rt)-[A-Za-z0-9_-]{16,}",
+    "xox": "[abeoprs]-[A-Za-z0-9-]{10,}",
+    "xapp-": "[A-Za-z0-9-]{10,}",
+    "AIza": "[A-Za-z0-9_-]{35}",
+    "ya29.": "[A-Za-z0-9_-]{20,}",
+    "SG.": "[A-Za-z0-9_.-]{30,}",
+    "npm_": "[A-Za-z0-9]{30,}",
+    "pypi-": "[A-Za-z0-9_-]{16,}",
+    "hf_": "[A-Za-z0-9]{30,}",
+    "dop_v1_": "[a-f0-9]{40,}",
+    "shp": "(?:at|ca|pa|ss)_[a-fA-F0-9]{30,}",
+    "whsec_": "[A-Za-z0-9+/=]{20,}",
+}
+"""The beginnings of tokens, each with the expression of the rest."""
+_KEYS = {
+    "pass": "(?:word|wd|phrase)",
+    **dict.fromkeys(("api", "access", "private"), "[_-]?key"),
+    "credential": "s?",
+    "session": "[_-]?id",
+    **dict.fromkeys(("pwd", "secret", "token", "signature", "authorization", "cookie"), ""),
+}
+"""The beginnings of the names of secrets, each with the expression of the rest."""
 _PROSE = (
     "a an and at bad cannot denied does empty expected expired false for from has invalid is malformed"
     " missing must no none not null of or required revoked the to too true unexpected unknown unset was wrong"
@@ -159,7 +164,7 @@ def _expressions() -> _Expressions:
         re.compile(r"(?i)\b(cookie2?:[ \t]{0,4})[^\r\n]{1,4096}"),
         re.compile(rf"(?i)\b((?:{_SCHEMES})[ \t]{{1,4}})([A-Za-z0-9._~+/=-]{{6,4096}})"),
         re.compile(
-            rf"(?i)((?:{_KEYS})(?:\\{{0,3}}[\"'])?\s{{0,4}})([:=]>?)(\s{{0,4}})"
+            rf"(?i)((?:{_any_of(_KEYS)})(?:\\{{0,3}}[\"'])?\s{{0,4}})([:=]>?)(\s{{0,4}})"
             rf"(?:((?:{_SCHEMES})\s{{1,4}}))?"
             r"(?:"
             r"(?P<quote>[\"'])(?P<quoted>(?:\\.|(?!(?P=quote))[^\\\n]){1,4096})"
@@ -169,46 +174,27 @@ def _expressions() -> _Expressions:
         ),
         re.compile(  # not within a word, but after an escape such as %2F
             rf"{_HAND_OVER}|(?:(?<![A-Za-z0-9])|(?<=%[\dA-Fa-f]{{2}})|(?<=\\[abfnrtv0])"
-            rf"|(?<=\\x[\dA-Fa-f]{{2}})|(?<=\\u[\dA-Fa-f]{{4}}))(?:{'|'.join(_PREFIXES)})"
+            rf"|(?<=\\x[\dA-Fa-f]{{2}})|(?<=\\u[\dA-Fa-f]{{4}}))(?:{_any_of(_PREFIXES)})"
         ),
     )
 
 
-_IN_KEYS = ("pass", "pwd", "secret", "token", "key", "credential", "signature", "authorization", "session")
-_IN_PREFIXES = (
-    *(
-        "dt_",
-        "AKIA",
-        "ASIA",
-        "eyJ",
-        "sk_",
-        "rk_",
-        "pk_",
-        "sk-",
-        "gh",
-        "github_pat_",
-        "gl",
-        "xox",
-        "xapp-",
-        "AIza",
-        "ya29.",
-    ),
-    *("SG.", "npm_", "pypi-", "hf_", "dop_v1_", "shp", "whsec_"),
-)
-"""Parts of keys and of tokens' prefixes, of which each has one: most texts have none, and need no search."""
+def _any_of(starts: Mapping[str, str]) -> str:
+    return "|".join(f"{re.escape(start)}{rest}" for start, rest in starts.items())
 
 
 def _without_tokens(text: str) -> str:
+    """Search only texts that have the beginning of a name or a token: most have none."""
     expressions, folded = _expressions(), _folded(text)
     text = expressions.private_key.sub(MASKED, text)
     text = expressions.url.sub(rf"\1{MASKED}", text)
     if "cookie" in folded:
         text = expressions.cookie.sub(rf"\1{MASKED}", text)
-    if "cookie" in folded or any(part in folded for part in _IN_KEYS):
+    if any(name in folded for name in _KEYS):
         text = expressions.pair.sub(_pair, text)
     if any(scheme in folded for scheme in _SCHEMES.split("|")):
         text = expressions.scheme.sub(_scheme, text)
-    if any(part in text for part in _IN_PREFIXES):
+    if "dt_" in text or any(start in text for start in _PREFIXES):
         text = expressions.prefixed.sub(MASKED, text)
     return text
 
