@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.errors import BackendMisconfigured, UnreadableRow
+from duetime.errors import BackendMisconfigured, BackendUnavailable, UnreadableRow
 from duetime.model.action import Status
 from duetime.ports.actions import DamagedRow
 from duetime.ports.row_writes import RowIsOver, RowStillDead
@@ -85,6 +85,18 @@ def test_a_step_that_raises_leaves_nothing_and_its_changes_do_not_come(store, ch
     assert ([store.get(action.ref) for action in actions], changes) == ([None, None], [])
     store.put_many(actions)
     assert [change.new for change in changes] == actions
+
+
+def test_a_full_disk_is_reported_as_a_full_disk_and_nothing_is_written(store, changes):
+    first = scheduled(store)
+    with store.table.step() as connection:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+    large = [fresh(store, payload=f'"{"x" * 1_500}"') for _ in range(40)]
+    with pytest.raises(BackendUnavailable, match="database or disk is full"):
+        store.put_many(large)
+    assert [store.get(row.ref) for row in (first, *large)] == [first, *[None] * 40]
+    assert [change.new for change in changes] == [first]
 
 
 def test_changes_come_in_the_order_of_the_writes(store, changes):

@@ -101,7 +101,8 @@ class Database:
                 yield self._connection
                 self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # a full disk has ended it
+                    self._connection.execute("ROLLBACK")
                 self._afterwards.clear()
                 raise
             finally:
