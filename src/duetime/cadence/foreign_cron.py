@@ -162,7 +162,9 @@ def _ascending(language: Language, field: CronField, text: str) -> str:
             if low > high and not language.wraps:
                 parts = f"{low}-{field.high},{min(field.low, high)}-{high}"
                 raise FieldError(
-                    field.name, f"{item} runs backwards, which is rejected there", f"use {parts}"
+                    field.name,
+                    f"{item} is a range that runs backwards, which is rejected there",
+                    f"use {parts}",
                 )
             is_strict = language.steps == "range"
             # APScheduler takes a last value of 0 for a missing one.
