@@ -133,5 +133,8 @@ def flaws(page: Page) -> list[str]:
 
 
 def scrolls_sideways(page: Page) -> bool:
-    """Whether the page is wider than its window."""
+    """Whether the page is wider than its window, once it has been drawn at its present size."""
+    page.evaluate(
+        "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
+    )
     return page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
