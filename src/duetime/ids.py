@@ -279,7 +279,7 @@ def key(field: str, value: object) -> str:
     """Check an actor, a key or a correlation id: 1 to 128 printable characters without ``#``, or to 256.
 
     Args:
-        field: its name for the error, such as ``debounce_key``.
+        field: its name for the error.
         value: the text.
 
     Raises:

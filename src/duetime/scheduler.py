@@ -228,8 +228,8 @@ class Scheduler:
         call has it.
 
         `after` holds it until these actions (ids or `Action`) and batches are executed, at most 20. If one is
-        not, it fails, or is skipped with the `after_failure` ``"skip"``. With `after_any_end` it runs after
-        any end. It is due at `at`, or at its release if that is later.
+        not, it fails. With the `after_failure` ``"skip"`` it is skipped then; with ``"run"`` it runs after
+        any end of all. It is due at `at`, or at its release if that is later.
 
         With the setting `high_priority`, an action of the `priority` ``"high"`` does not wait behind others.
 

@@ -98,5 +98,5 @@ def test_an_action_is_scheduled_after_others(call, batch):
     assert f"It waits for batch {NAME}, which is open: 3 of 3 are left." in why["sentence"]
     unknown = call("schedule", body={**body, "after": ["01a5d82c-1800-79e3-aeda-66f0e0000000"]})
     assert (unknown.status, code_of(unknown)) == (404, "action-not-found")
-    wrong = call("schedule", body={**body, "after_any_end": True})
+    wrong = call("schedule", body={**body, "after": None})
     assert (wrong.status, code_of(wrong)) == (422, "invalid-argument")

@@ -108,7 +108,7 @@ def test_who_may_not_manage_actions_cannot_pause(ask, group):
         ({"scope": "worker"}, "name", "is no known worker; known: default"),
         ({"scope": "colour"}, "scope", "tenant"),
         ({"scope": "concurrency-key", "name": "a\u0001"}, "concurrency_key", ""),
-        ({"scope": "rate-key", "name": "k" * 129}, "concurrency_key", "128"),
+        ({"scope": "rate-key", "name": "k" * 129}, "rate_key", "128"),
         ({"reason": ""}, "reason", "1"),
         ({"reason": " \t"}, "reason", "printable"),
         ({"until": "2020-01-01T00:00:00Z"}, "until", "has passed"),

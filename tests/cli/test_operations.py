@@ -10,7 +10,7 @@ import pytest
 import duetime.cli
 from duetime.cli.arguments import CONNECTION
 from duetime.cli.client import operations
-from duetime.cli.commands import _JOB_FIELDS, COMMANDS
+from duetime.cli.commands import COMMANDS
 from duetime.cli.output import Listing, Operation
 from duetime.cli.parser import Group
 
@@ -126,11 +126,6 @@ def sent_beside(name):
 
 def test_the_table_has_most_commands_of_the_api():
     assert len(TABLE) >= 20
-
-
-def test_the_fields_that_a_registration_sets_by_name_are_the_api_s():
-    sent = schema_of(takes("registerJob")[1]["retry"]["anyOf"][0])["properties"].keys()
-    assert _JOB_FIELDS.keys() <= takes("registerJob")[1].keys() | sent
 
 
 def test_the_command_line_knows_the_operations_of_the_document():

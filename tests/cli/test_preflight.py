@@ -11,7 +11,7 @@ from moto import mock_aws
 
 from duetime.aws import clients
 from duetime.aws.account import Account
-from duetime.aws.sessions import default_session
+from duetime.aws.clients import default_session
 from duetime.cli import main
 from duetime.cli.preflight import findings, read_assembly
 

@@ -41,12 +41,12 @@ from duetime.clock import SystemClock
 from duetime.console import ConsoleConfig, Site
 from duetime.errors import DeclarationError, SettingsError
 from duetime.jobs.reconcile import Reconciled
+from duetime.local.cloud import LocalRunLogs
 from duetime.local.gateway import LOCAL_TENANT, LocalGateway
 from duetime.local.metrics import Metrics
 from duetime.local.outbox import Outbox
 from duetime.local.outbox_pages import PATH as OUTBOX
 from duetime.local.outbox_pages import OutboxPages
-from duetime.local.run_logs import LocalRunLogs
 from duetime.local.wsgi_app import START, Server, WsgiApp
 from duetime.model.job import Job, Origin
 from duetime.model.priority import is_high_queue

@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from duetime import ids, instant
+from duetime.actions.order import debounced_by
 from duetime.errors import (
     DeclarationError,
     InvalidArgument,
@@ -40,7 +41,6 @@ from duetime.model.content_filter import (
     has_error,
 )
 from duetime.model.deadline import DeadlineState, deadline_at, state_at, wall_seconds
-from duetime.model.debounce import debounced_by
 from duetime.model.decision import Decision
 from duetime.model.deployed_shards import DeployedShards
 from duetime.model.event_chain import DEPTH_FIELD, depth_of

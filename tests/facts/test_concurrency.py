@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
+from duetime.actions.order import MOST_SLOTS, concurrency_of
 from duetime.aws.messages import from_json, to_json
 from duetime.errors import InvalidArgument, UnreadableMessage
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
-from duetime.model.new_action import MOST_SLOTS, concurrency_of
 from duetime.model.row_parts import Concurrency
 from duetime.model.slots import MOST_WAITING
 from duetime.ports.wakeups import LONGEST_DELAY

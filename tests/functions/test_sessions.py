@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import UnknownServiceError
 from botocore.loaders import Loader
 
-from duetime.aws import clients, sessions
+from duetime.aws import clients
 
 _WITHOUT_BOTO3 = """
 import sys
@@ -35,7 +35,7 @@ def test_without_boto3_a_client_is_botocores_and_later_one_of_boto3s_default_ses
 def session(monkeypatch):
     """Return boto3's default session as duetime makes it."""
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
-    return sessions.default_session()
+    return clients.default_session()
 
 
 def test_a_client_is_made_without_a_list_of_all_services(session, deployed, monkeypatch):
@@ -63,5 +63,5 @@ def test_models_of_the_user_are_found(monkeypatch, tmp_path):
     model.write_text('{"metadata": {"serviceId": "Mine"}}')
     monkeypatch.setenv("AWS_DATA_PATH", str(tmp_path))
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
-    loader = sessions.default_session()._session.get_component("data_loader")
+    loader = clients.default_session()._session.get_component("data_loader")
     assert loader.load_service_model("mine", "service-2")["metadata"] == {"serviceId": "Mine"}

@@ -89,7 +89,7 @@ def test_all_predecessors_must_be_executed(cloud, scheduler, ran):
     [
         ({}, Status.FAILED),
         ({"after_failure": "skip"}, Status.SKIPPED),
-        ({"after_any_end": True}, Status.EXECUTED),
+        ({"after_failure": "run"}, Status.EXECUTED),
     ],
 )
 @pytest.mark.parametrize("end", ["failed", "cancelled", "failed before"])
@@ -116,7 +116,7 @@ def test_one_failure_decides_though_others_have_not_ended(cloud, scheduler):
     a = scheduler.schedule(Step(name="a", fails=True), at=NOW)
     later = scheduler.schedule(Step(name="later"), at=HOUR)
     b = scheduler.schedule(Step(name="b"), at=10 * HOUR, after=[later, a])
-    c = scheduler.schedule(Step(name="c"), at=NOW, after=[later, a], after_any_end=True)
+    c = scheduler.schedule(Step(name="c"), at=NOW, after=[later, a], after_failure="run")
     cloud.advance(minutes=2)
     assert (scheduler.get(b.id).status, scheduler.get(c.id).is_held) == (Status.FAILED, True)
 
@@ -241,13 +241,9 @@ def test_no_cycle_is_possible(cloud, scheduler):
         ({"after": "nightly-run.000001.20270601T070000Z"}, "is no id of an action"),
         ({"after": "batch:a b"}, "letters, digits"),
         ({"after": 7}, "must be ids, actions or batches"),
-        ({"after_any_end": True}, "after.*is missing"),
+        ({"after_failure": "run"}, "after.*is missing"),
         ({"after_failure": "skip"}, "after.*is missing"),
-        (
-            {"after": "batch:x", "after_failure": "run"},
-            "must be 'fail' or 'skip'; after_any_end=True runs it",
-        ),
-        ({"after": "batch:x", "after_failure": "skip", "after_any_end": True}, "contradicts"),
+        ({"after": "batch:x", "after_failure": "go"}, "must be 'fail', 'skip' or 'run'"),
         ({"after": "batch:x", "debounce_key": "k"}, "is not possible with after"),
     ],
 )

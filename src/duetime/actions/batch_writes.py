@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from duetime import ids
+from duetime.actions.order import KEYS, Order
 from duetime.errors import InvalidArgument, NotFound, StateConflict
 from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.tenant_context import TenantContext
@@ -29,7 +30,6 @@ from duetime.model.predecessors import ANY, Predecessors
 from duetime.wakeups.count_batch import new_version
 
 if TYPE_CHECKING:
-    from duetime.actions.order import Order
     from duetime.payload import Payload
 
 MakeMembers: TypeAlias = "Callable[[Sequence[Order]], Sequence[Action]]"
@@ -106,8 +106,6 @@ class BatchWrites:
 
     def open(self, name: str, on_complete: Payload | None) -> tuple[ActionBatch, bool]:
         """Open a batch; return it, or the present one of this name, and whether it is new."""
-        from duetime.actions.order import Order  # noqa: PLC0415 - a cycle
-
         context = self.context
         now = context.clock.now()
         completion = None
@@ -136,7 +134,7 @@ class BatchWrites:
                 "after",
             )
             problem = "is not possible for a member of a batch: its number makes a repeat safe"
-            order.check_without(problem, "idempotency_key", "debounce_key")
+            order.check_without(problem, *KEYS)
         actions = self.callbacks.make(orders)
         if start < 0 or start + len(orders) > MOST_MEMBERS:
             problem = f"is out of range: a batch has at most {MOST_MEMBERS:,} members, numbered from 0"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import get_args
 
 from duetime.errors import BackendUnavailable, InvalidArgument, NotFound, truncate
 from duetime.ids import ActionId
@@ -20,27 +20,20 @@ from duetime.wakeups.count_batch import new_version
 log = logging.getLogger(__name__)
 
 
-def after_rule(after: object, failure: str, *, any_end: bool) -> str | None:
+_STORED: Mapping[AfterFailure, str | None] = {"fail": None, "skip": SKIP, "run": ANY}
+
+
+def after_rule(after: object, failure: AfterFailure) -> str | None:
     """Check the arguments of a chain, and return its stored rule.
 
     Raises:
-        InvalidArgument: there is no such rule, or there are rules without predecessors, or two rules.
+        InvalidArgument: there is no such rule, or a rule without predecessors.
     """
-    if failure not in get_args(AfterFailure):
-        raise InvalidArgument(
-            "must be 'fail' or 'skip'; after_any_end=True runs it", field="after_failure", value=failure
-        )
-    if after is None and (any_end or failure != "fail"):
-        raise InvalidArgument(
-            "is missing; after_any_end and after_failure are rules for it", field="after", value=after
-        )
-    if any_end and failure != "fail":
-        raise InvalidArgument(
-            "contradicts after_any_end=True, which runs it", field="after_failure", value=failure
-        )
-    if any_end:
-        return ANY
-    return SKIP if failure == "skip" else None
+    if failure not in _STORED:
+        raise InvalidArgument("must be 'fail', 'skip' or 'run'", field="after_failure", value=failure)
+    if after is None:
+        raise InvalidArgument("is missing; after_failure is a rule for it", field="after", value=after)
+    return _STORED[failure]
 
 
 def held(action: Action, after: After, rule: str | None, store: ActionStore, now: datetime) -> Action:

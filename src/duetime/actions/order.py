@@ -15,11 +15,11 @@ from duetime.instant import Precision, When
 from duetime.jobs.tenant_context import TenantContext
 from duetime.model import read_back
 from duetime.model.action import Action
-from duetime.model.debounce import debounced_by
 from duetime.model.expiry import expiry_time
 from duetime.model.idempotency import KeyTerms, key_terms
-from duetime.model.new_action import concurrency_of, new_action, rate_key_of
+from duetime.model.new_action import new_action, rate_key_of
 from duetime.model.priority import Priority, check_priority
+from duetime.model.row_parts import Concurrency, Debounced
 
 if TYPE_CHECKING:
     from duetime.model.predecessors import After, AfterFailure
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 Made = TypeVar("Made")
 T = TypeVar("T")
+
+KEYS = ("idempotency_key", "debounce_key")
+"""The options by which a repeated call schedules no other action."""
+
+MOST_SLOTS = 100
+"""Actions with one concurrency key that may run at once. Only a processing action holds a slot.
+
+Actions with different limits may share a key. An action begins while fewer slots than its own limit are held.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +53,7 @@ class Order:
     precision: Precision = "second"
     expires_at: datetime | None = None
     expires_after: timedelta | None = None
-    correlation_id: Annotated[str | None, "what to find it by later"] = None
+    correlation_id: Annotated[str | None, "an id to find it by later"] = None
     idempotency_key: Annotated[str | None, "the same key again is answered with the first action"] = None
     idempotency_ttl: timedelta | None = None
     concurrency_key: Annotated[str | None, "of the actions that share it only so many run at once"] = None
@@ -53,13 +62,15 @@ class Order:
         "normal"
     )
     after: After | None = None
-    after_any_end: Annotated[bool, "run after any end of them, not only after executed ones"] = False
-    after_failure: Annotated[AfterFailure, "what it does if one of them is not executed"] = "fail"
+    after_failure: Annotated[
+        AfterFailure, "what it does if one of them is not executed; `run`: it runs after any end of all"
+    ] = "fail"
     debounce_key: Annotated[
         str | None, "until its first run begins, the same key again changes this action"
     ] = None
     at_most_after: Annotated[
-        timedelta | None, "seconds from the first request of the debounce key to the latest due time"
+        timedelta | None,
+        "from the first call of the debounce key to the latest due time, in seconds",
     ] = None
     rate_key: Annotated[str | None, "of a type whose rate has a key: the key, instead of the payload's"] = (
         None
@@ -109,11 +120,11 @@ class Order:
 
     def _held(self, action: Action, context: TenantContext) -> Action:
         """Return the action, held if it has predecessors."""
-        if self.after is None and not self.after_any_end and self.after_failure == "fail":
+        if self.after is None and self.after_failure == "fail":
             return action
         from duetime.actions.chains import after_rule, held  # noqa: PLC0415 - few orders have predecessors
 
-        rule = after_rule(self.after, self.after_failure, any_end=self.after_any_end)
+        rule = after_rule(self.after, self.after_failure)
         if self.debounce_key is not None or self.after is None:
             problem = "is not possible with after: each call would move the due time of a held action"
             raise InvalidArgument(problem, field="debounce_key", value=self.debounce_key)
@@ -144,6 +155,55 @@ class Order:
             problem = "is no timedelta above 0; it counts from the first call"
             raise InvalidArgument(problem, value=span, field="at_most_after")
         return instant.due_time(span, now=now, precision=self.precision)
+
+
+def concurrency_of(key: object, limit: object) -> Concurrency | None:
+    """Return an order's key and limit; without a key, the limit is 1.
+
+    Raises:
+        InvalidArgument: the key cannot be part of a table key, or the limit is out of range.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_SLOTS:
+        raise InvalidArgument(
+            f"must be a whole number from 1 to {MOST_SLOTS}", field="concurrency_limit", value=limit
+        )
+    if key is None:
+        if limit != 1:
+            raise InvalidArgument(
+                "limits no key; pass concurrency_key as well", field="concurrency_limit", value=limit
+            )
+        return None
+    return Concurrency(ids.key("concurrency_key", key), limit)
+
+
+def debounced_by(
+    key: object, idempotency_key: str | None, *, due_at: datetime, until: datetime | None
+) -> Debounced | None:
+    """Return the debounce key and the bound of a call, or None without a key.
+
+    Args:
+        key: the debounce key.
+        idempotency_key: the idempotency key of the call.
+        due_at: when the call's action is due.
+        until: the latest due time that further calls can give it.
+
+    Raises:
+        InvalidArgument: there is a bound without a key, or the bound is before the first due time; or there
+            is an idempotency key too; or `duetime.ids.key` refuses the key.
+    """
+    if key is None:
+        if until is not None:
+            problem = "is a bound without a key; pass debounce_key as well"
+            raise InvalidArgument(problem, value=instant.text(until), field="at_most_after")
+        return None
+    if idempotency_key is not None:
+        problem = "is given beside idempotency_key, under which a repeat changes nothing; pass one of them"
+        raise InvalidArgument(problem, field="debounce_key", value=key)
+    if until is not None and until < due_at:
+        first = instant.text(due_at)
+        problem = f"ends before the first due time, {first}; allowed is the span up to it, or a longer one"
+        raise InvalidArgument(problem, value=instant.text(until), field="at_most_after")
+    return Debounced(ids.key("debounce_key", key), until)
 
 
 @dataclass(frozen=True, slots=True)

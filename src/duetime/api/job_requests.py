@@ -49,7 +49,9 @@ class _TuningRequest(RequestBody):
 class RetryRequest(_TuningRequest):
     """A retry policy; what is left out is as usual."""
 
-    give_up_after: Annotated[Number | None, Field(description="seconds")] = None
+    give_up_after: Annotated[
+        Number | None, Field(description="start no further attempt after this time, in seconds")
+    ] = None
 
     def policy(self) -> RetryPolicy:
         """The policy.

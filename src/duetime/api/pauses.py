@@ -199,7 +199,7 @@ class Pauses(RouteGroup):
         if scope is PauseScope.TENANT:
             return ids.tenant(name)
         if scope in {PauseScope.CONCURRENCY_KEY, PauseScope.RATE_KEY}:
-            return ids.key("concurrency_key", name)
+            return ids.key(scope.replace("-", "_"), name)
         routes = self.api.jobs.routes
         hosted = {*routes.types(), *self.api.app.handlers}
         types = {name for name in hosted if not name.startswith(RESERVED)}

@@ -10,12 +10,11 @@ from typing import Annotated, Any, Self, Union, get_args, get_origin
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from duetime.actions.order import Order
+from duetime.actions.order import MOST_SLOTS, Order
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.views import ApiModel, M, kinds_of, with_fields
 from duetime.errors import InvalidArgument
 from duetime.instant import Precision, When
-from duetime.model.new_action import MOST_SLOTS
 from duetime.model.predecessors import AfterFailure
 from duetime.payload import Payload
 from duetime.settings import LONGEST_KEY_TTL, SHORTEST_KEY_TTL
@@ -186,7 +185,7 @@ class DueRequest(RequestedTime):
 KeyTtl = Annotated[
     float | None,
     Field(
-        description="seconds for which the key holds at least",
+        description="how long the key holds at least, in seconds",
         strict=True,
         ge=SHORTEST_KEY_TTL.total_seconds(),
         le=LONGEST_KEY_TTL.total_seconds(),
@@ -203,7 +202,7 @@ class ScheduleRequest(DueRequest):
     payload: Annotated[dict[str, Any], Field(description="what the type's model admits")]
     idempotency_ttl: KeyTtl = None
     concurrency_limit: Annotated[
-        int, Field(description="how many, this one included", strict=True, ge=1, le=MOST_SLOTS)
+        int, Field(description="how many of them, this one included", strict=True, ge=1, le=MOST_SLOTS)
     ] = 1
     after: Annotated[
         list[str] | None,

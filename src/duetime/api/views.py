@@ -13,7 +13,7 @@ from aws_lambda_powertools.event_handler import Response
 from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema, create_model
 
 from duetime.environment import lambda_region
-from duetime.model.action import FIELDS, Action, Attempt
+from duetime.model.action import FIELDS, SHOWN, Action, Attempt
 from duetime.model.redaction import Redacted
 from duetime.ports.actions import Scanned
 
@@ -140,15 +140,7 @@ class AttemptView(View):
     ``failed`` or ``cancelled``."""
 
 
-@shows(
-    Action,
-    "id type status is_retrying due_at nominal_at expires_at tenant_id correlation_id idempotency_key"
-    " concurrency_key concurrency_limit is_high batch after waits_for is_held debounce_key debounce_until"
-    " coalesced rate_key"
-    " created_at created_by modified_at modified_by executed_at cancel_requested_at cancelled_by"
-    " failure_reason dismissed_reason recoveries job cadence trigger skip_reason note held_by is_handed_over"
-    " handed_over_at times_out_at heartbeat_at awaits_approval question progress progress_note",
-)
+@shows(Action, SHOWN)
 class ActionSummary(View):
     """An action without its payload: in lists, and after a change."""
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from aws_cdk import CustomResource, Stack, Tags
+import jsii
+from aws_cdk import Aspects, CfnOutput, CustomResource, IAspect, Stack, Tags
 from aws_cdk import aws_events as events
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as stepfunctions
-from constructs import Construct
+from constructs import Construct, IConstruct
 
 from duetime.cdk.alarms import Alarms
 from duetime.cdk.api import Api
@@ -25,6 +28,7 @@ from duetime.cdk.checks import (
 )
 from duetime.cdk.context import chosen_settings
 from duetime.cdk.deployment import Deployment
+from duetime.cdk.functions import DuetimeFunction
 from duetime.cdk.grant import caller_settings, grant_manage_jobs, grant_redrive, grant_schedule
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.hardening import harden, use_key
@@ -33,8 +37,6 @@ from duetime.cdk.lifecycle import Lifecycle
 from duetime.cdk.manifest import Deploy
 from duetime.cdk.monitored import Monitored
 from duetime.cdk.notifications import NotificationResources
-from duetime.cdk.outputs import Outputs
-from duetime.cdk.passes import PassFunctions, PassSpec
 from duetime.cdk.queues import NOTIFY_RECEIVES, NOTIFY_TIMEOUT, FailureQueue, RetriedQueue
 from duetime.cdk.region import region_of
 from duetime.cdk.resources import SharedResources
@@ -43,7 +45,7 @@ from duetime.cdk.tables import Tables
 from duetime.cdk.targets import APP as TARGET_APP
 from duetime.cdk.targets import ExecutionTarget, TargetWorker, WebhookTarget, let_send, manifest_of
 from duetime.cdk.undelivered import UndeliveredFunction
-from duetime.cdk.wakes import FAILURES, Wakes
+from duetime.cdk.wakes import FAILURES, ScheduleGroup, WakeRole, Wakes
 from duetime.cdk.worker import WorkerFunction
 from duetime.console import BUILT
 from duetime.errors import SettingsError
@@ -54,8 +56,139 @@ from duetime.model.priority import high_queue_of
 from duetime.ports.wakeups import NOTIFICATIONS
 from duetime.settings import Settings
 from duetime.targets.grants import Grants
-from duetime.wakeups.system_jobs import SYSTEM_WORKER
+from duetime.wakeups.system_jobs import SYSTEM_WORKER, rate_expression
 from duetime.wakeups.system_jobs import manifest as system_manifest
+
+
+class Outputs(Construct):
+    """The outputs of a scheduler: names of tables, URLs of queues and of the API, the user pool.
+
+    Each is named as in the stack of this project, such as ``ActionsTable``. If the app itself has an output
+    of that name, or a second scheduler is in the stack, the output has the construct's path before its name.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, scheduler: Duetime) -> None:
+        super().__init__(scope, construct_id)
+        self.by_name = {
+            name: CfnOutput(self, name, value=value, description=_ABOUT.get(name))
+            for name, value in _values(scheduler).items()
+        }
+        """The outputs by their short names."""
+        Aspects.of(self).add(_ShortNames(self))
+
+
+@jsii.implements(IAspect)
+class _ShortNames:
+    """Gives each output its short name if it is free. It runs when the stack is complete."""
+
+    def __init__(self, outputs: Outputs) -> None:
+        self._outputs = outputs
+
+    def visit(self, node: IConstruct) -> None:
+        """Name the outputs, once."""
+        if node is not self._outputs:
+            return
+        stack, ours = Stack.of(node), self._outputs.by_name
+        others = [part for part in stack.node.find_all() if isinstance(part, CfnOutput)]
+        taken = {output.logical_id for output in others if Stack.of(output) is stack}
+        resolved = {stack.resolve(name) for name in taken}
+        for name, output in ours.items():
+            if name not in resolved:
+                output.override_logical_id(name)
+
+
+_ABOUT = {
+    "Api": "for people: with an ID token",
+    "SignedApi": "for services: with a signature",
+    "Console": "in a browser",
+}
+
+
+def _values(scheduler: Duetime) -> dict[str, str]:
+    values = {
+        "ActionsTable": scheduler.tables.actions.table_name,
+        "JobsTable": scheduler.tables.jobs.table_name,
+        "Failures": scheduler.failures.queue_url,
+    }
+    if scheduler.alarms.topic is not None:
+        values["Alarms"] = scheduler.alarms.topic.topic_arn
+    if scheduler.notifications is not None and scheduler.notifications.topic is not None:
+        values["Notifications"] = scheduler.notifications.topic.topic_arn
+    return values | (_of_api(scheduler.api) if scheduler.api else {})
+
+
+def _of_api(api: Api) -> dict[str, str]:
+    values = {"SignedApi": api.services.url}
+    if api.people is not None:
+        values["Api"] = api.people.url
+        if api.console is not None:
+            values["Console"] = f"{api.people.address}/"
+    if api.users is not None:
+        values["UserPool"] = api.users.pool.user_pool_id
+        if api.users.sign_in_url:
+            values["SignIn"] = api.users.sign_in_url
+    if api.client is not None:
+        values["UserPoolClient"] = api.client.user_pool_client_id
+    return values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassSpec:
+    """One pass: its function, its rate, and the retries of a call that Lambda did not accept.
+
+    The next pass does the work of a lost one.
+    """
+
+    name: str
+    function: DuetimeFunction
+    rate: timedelta
+    retries: int
+
+
+class PassFunctions(Construct):
+    """Calls the passes by schedules in their own group."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        group_name: str,
+        failures: str,
+        key: str,
+        passes: tuple[PassSpec, ...],
+    ) -> None:
+        super().__init__(scope, construct_id)
+        group = ScheduleGroup(self, "Group", name=group_name)
+        arns = [spec.function.function.function_arn for spec in passes]
+        role = WakeRole(self, "Wake", groups=[group.name], functions=arns, failures=failures, key=key).role
+        for spec in passes:
+            schedule = scheduler.CfnSchedule(
+                self,
+                spec.name,
+                name=spec.name,
+                group_name=group.name,
+                description=f"duetime: calls {spec.name}",
+                schedule_expression=rate_expression(spec.rate),
+                flexible_time_window=scheduler.CfnSchedule.FlexibleTimeWindowProperty(mode="OFF"),
+                target=scheduler.CfnSchedule.TargetProperty(
+                    arn=spec.function.function.function_arn,
+                    role_arn=role.role_arn,
+                    input="{}",
+                    retry_policy=scheduler.CfnSchedule.RetryPolicyProperty(
+                        maximum_retry_attempts=spec.retries,
+                        maximum_event_age_in_seconds=max(
+                            60, int(min(spec.rate, _LONGEST_AGE).total_seconds())
+                        ),
+                    ),
+                    dead_letter_config=scheduler.CfnSchedule.DeadLetterConfigProperty(arn=failures),
+                ),
+            )
+            schedule.node.add_dependency(group.resource)
+
+
+_LONGEST_AGE = timedelta(hours=1)
+
 
 Target = (
     sqs.IQueue

@@ -41,8 +41,6 @@ def schedule(arguments: argparse.Namespace) -> int:
     """Schedule an action and print its id; with ``--watch`` wait for it."""
     client = client_of(arguments)
     given = {**vars(arguments), **payload_of(arguments)}
-    if arguments.after_failure == "run":
-        given |= {"after_failure": None, "after_any_end": True}
     if arguments.at is None and given["in"] is None:
         given["in"] = 0
     status, action, _ = client.call("scheduleAction", given)
@@ -50,7 +48,7 @@ def schedule(arguments: argparse.Namespace) -> int:
         form = "scheduled {id}, due {due_at:when}"
         if action["is_held"]:
             form = "scheduled {id}, held until {after} has ended"
-    elif action["debounce_key"]:
+    elif action["coalesced"]:
         form = f"changed {{id}}, due {{due_at:when}} (call {action['coalesced'] + 1} of its debounce key)"
     else:
         form = "already scheduled (as {id}, {status}), due {due_at:when}"

@@ -9,12 +9,20 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias, cast
 
+from duetime.cli.client import operations
 from duetime.cli.failures import BadUsage, did_you_mean
 from duetime.cli.tables import duration, positive_seconds
 from duetime.clock import SystemClock
 from duetime.errors import DuetimeError
+
+
+class Addition(Protocol):
+    """An argument, or several."""
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        """Add it to a parser, or to a group of one."""
 
 
 class Argument(NamedTuple):
@@ -65,6 +73,43 @@ class Section(NamedTuple):
             one.add_to(group)
 
 
+class FieldOptions(NamedTuple):
+    """An option for each field of an operation's body, except some, as the API's document describes it."""
+
+    operation: str
+    but: Sequence[str]
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        """Add them to a parser, in alphabetical order."""
+        for name, schema in sorted(operations()[self.operation].fields.items()):
+            if name not in self.but:
+                option = name.replace("_", "-")
+                parser.add_argument(f"--{option}", **_settings_of(schema, option.rpartition("-")[2].upper()))
+
+
+def _settings_of(schema: Mapping[str, Any], last_word: str) -> dict[str, Any]:
+    """Return the settings of an option that has the value of a field: a number of seconds is a SPAN."""
+    text = about(schema)
+    if "enum" in schema:
+        return {"choices": schema["enum"], "help": text}
+    match schema["type"]:
+        case "boolean":
+            return {"action": "store_const", "const": True, "help": text}
+        case "array":
+            return {"action": "append", "metavar": "ID", "help": f"{text}; may be repeated"}
+        case kind:
+            return {"type": PARSERS[kind], "metavar": _METAVARS.get(kind, last_word), "help": text}
+
+
+_UNIT = re.compile(r", in seconds|; null without one|`|\.$")
+
+
+def about(schema: Mapping[str, Any]) -> str:
+    """Return what a field means, as the help of an option says it: a span has its own unit."""
+    text = re.sub("; null: (.*)", r" (default: \1)", _UNIT.sub("", schema["description"]))
+    return text[:1].lower() + text[1:]
+
+
 Part: TypeAlias = str | Mapping[str, Any] | Callable[[argparse.Namespace], Mapping[str, Any]]
 """A part of a request: the name of an argument, which is left out without a value; or fields."""
 
@@ -86,6 +131,11 @@ def fields_of(arguments: argparse.Namespace, parts: Sequence[Part]) -> dict[str,
 def seconds(written: str) -> float:
     """Parse a duration to seconds."""
     return duration(written).total_seconds()
+
+
+PARSERS: Mapping[str, Callable[[str], Any]] = {"string": str, "integer": int, "number": seconds}
+"""The parsers of a field's value, by its JSON type: each number of a request's body is one of seconds."""
+_METAVARS = {"integer": "N", "number": "SPAN"}
 
 
 def instant(written: str) -> str:

@@ -59,8 +59,8 @@ class ApiOperation(NamedTuple):
     path: str
     parameters: Sequence[str]
     """Of the query."""
-    fields: Sequence[str]
-    """Of the body."""
+    fields: Mapping[str, Json]
+    """Of the body, with their schemas: the first of several, without references."""
 
 
 @cache
@@ -73,15 +73,20 @@ def operations() -> Mapping[str, ApiOperation]:
             method.upper(),
             re.sub(r"{\w+_(\w+)}", r"{\1}", path.strip("/")),
             [one["name"] for one in route.get("parameters", ()) if one["in"] == "query"],
-            [
-                name
+            {
+                name: {**_named(field.get("anyOf", [field])[0], schemas), **field}
                 for body in route.get("requestBody", {}).get("content", {}).values()
-                for name in schemas[body["schema"]["$ref"].rpartition("/")[2]]["properties"]
-            ],
+                for name, field in _named(body["schema"], schemas)["properties"].items()
+            },
         )
         for path, routes in document["paths"].items()
         for method, route in routes.items()
     }
+
+
+def _named(schema: Json, schemas: Json) -> Json:
+    """Return a schema itself, or the one to which it refers."""
+    return schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 
 
 class Answer(NamedTuple):

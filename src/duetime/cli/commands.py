@@ -7,11 +7,11 @@ is imported when the command runs: `duetime --help` must be quick.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from duetime.cli import views
 from duetime.cli.arguments import (
@@ -25,13 +25,16 @@ from duetime.cli.arguments import (
     JOB,
     JSON,
     PAGE,
+    PARSERS,
     PREFIX,
     TENANT,
     WAIT,
     YES,
     Argument,
+    FieldOptions,
     OneOf,
     Section,
+    about,
     argument,
     between,
     channels_of,
@@ -47,6 +50,7 @@ from duetime.cli.arguments import (
     spans,
     statuses,
 )
+from duetime.cli.client import operations
 from duetime.cli.failures import BadUsage, did_you_mean
 from duetime.cli.output import Listing, Operation, last_word
 from duetime.cli.parser import Command, Group, Run
@@ -400,48 +404,10 @@ _SCHEDULE = Command(
             help="a JSON object, or - to read it from standard input",
         ),
         *due_time(is_required=False),
-        argument("--correlation-id", metavar="ID", help="an id to find it by later"),
-        argument(
-            "--idempotency-key",
-            metavar="KEY",
-            help="a repeated key schedules nothing, and shows the first action",
+        FieldOptions(
+            "scheduleAction",
+            but=("type", "payload", "at", "in", "tz", "precision", "expires_at", "expires_after"),
         ),
-        argument(
-            "--idempotency-ttl",
-            metavar="SPAN",
-            type=seconds,
-            help="how long the key holds at least: 1m to 30d",
-        ),
-        argument(
-            "--concurrency-key", metavar="KEY", help="actions with this key share a limit of concurrent runs"
-        ),
-        argument("--concurrency-limit", metavar="N", type=int, help="the limit: 1 (default) to 100"),
-        argument(
-            "--after",
-            metavar="ID",
-            action="append",
-            help="hold it until this action, or batch:NAME, is executed; repeat for several",
-        ),
-        argument(
-            "--after-failure",
-            choices=("fail", "skip", "run"),
-            help="what it does if one of these is not executed (default: fail)",
-        ),
-        argument(
-            "--debounce-key",
-            metavar="KEY",
-            help="until the first run begins, a repeated key changes the action's due time and payload",
-        ),
-        argument(
-            "--at-most-after",
-            metavar="SPAN",
-            type=seconds,
-            help="how long after the first call of the debounce key it is due at the latest: 10m, 1h",
-        ),
-        argument(
-            "--rate-key", metavar="KEY", help="the key under the type's rate limit, instead of the payload's"
-        ),
-        argument("--priority", choices=("normal", "high"), help="high: do not wait behind normal actions"),
         EXPIRY,
         WAIT,
     ),
@@ -488,10 +454,12 @@ def scope_of(arguments: argparse.Namespace) -> dict[str, Any]:
     Raises:
         BadUsage: none is given.
     """
+    from duetime.model.work_pause import PauseScope  # noqa: PLC0415 - `duetime --help` reads no pauses
+
     given = {**vars(arguments), "tenant": arguments.of_tenant}
-    for name in ("type", "concurrency_key", "rate_key", "worker", "tenant"):
-        if given[name] is not None:
-            return {"scope": name.replace("_", "-"), "name": given[name]}
+    for scope in reversed(PauseScope):
+        if (name := given[scope.replace("-", "_")]) is not None:
+            return {"scope": scope, "name": name}
     raise BadUsage(
         f"choose what to {last_word(arguments)}: --type, --concurrency-key, --rate-key, --worker or --of"
     )
@@ -759,36 +727,48 @@ def _payload(help_text: str) -> Argument:
     return argument("--payload", metavar="JSON", help=f"{help_text}: a JSON object, or - for standard input")
 
 
-_JOB_FIELDS: Mapping[str, tuple[Callable[[str], Any], str]] = {
-    "title": (str, "the name that lists show"),
-    "category": (str, "the group in lists"),
-    "description": (str, "its purpose"),
-    "overlap": (str, "for a run that is due while another runs: skip, queue_one, allow, cancel_running"),
-    "catch_up": (int, "run the latest N missed runs later"),
-    "failure_threshold": (int, "failures in a row before a notification"),
-    "deadline": (str, "report a nominal time that has not succeeded by this HH:MM"),
-    "every_success_within": (seconds, "report a longer time without a success, such as 8d"),
-    "after_timeout": (seconds, "skip a run that has waited for the job of --after so long, such as 4h"),
-    "give_up_after": (seconds, "start no further attempt after this time, such as 1h"),
-}
-"""The fields of a registered job that few jobs set, with their parsers."""
+_FEW_SET = (
+    *("title", "category", "description", "overlap", "catch_up", "failure_threshold", "deadline"),
+    *("every_success_within", "after_timeout", "give_up_after"),
+)
 
 
-def _of_job(written: str) -> tuple[str, Any]:
-    """Parse a field of a job, such as ``overlap=queue_one``."""
-    name, _, value = written.partition("=")
-    if name not in _JOB_FIELDS:
-        meant = did_you_mean(name, _JOB_FIELDS)
-        raise ValueError(f"{name!r} is no field of a job{meant}; use {', '.join(_JOB_FIELDS)}")
-    try:
-        return name, _JOB_FIELDS[name][0](value)
-    except ValueError as error:
-        raise ValueError(f"{name} is {value!r}: {error}") from None
+class _RareFields(NamedTuple):
+    """The option ``--set``, for the fields of a registered job that few jobs set."""
 
+    names: Sequence[str]
 
-def _job_help() -> Iterator[str]:
-    for name, (_, about) in _JOB_FIELDS.items():
-        yield f"{name} ({about})"
+    @property
+    def fields(self) -> Mapping[str, Mapping[str, Any]]:
+        """Their schemas, by their names."""
+        known = operations()["registerJob"].fields
+        known = {**known["retry"]["properties"], **known}
+        return {name: {"type": "number", **known[name]} for name in self.names}
+
+    def add_to(self, parser: argparse._ActionsContainer) -> None:
+        """Add it to a parser."""
+        listed = ", ".join(f"{name} ({about(schema)})" for name, schema in self.fields.items())
+        help_text = f"another field, may be repeated: {listed}"
+        parser.add_argument(
+            "--set",
+            dest="given",
+            action="append",
+            default=[],
+            type=self.parse,
+            metavar="NAME=VALUE",
+            help=help_text,
+        )
+
+    def parse(self, written: str) -> tuple[str, Any]:
+        """Parse a field of a job, such as ``overlap=queue_one``."""
+        name, _, value = written.partition("=")
+        if name not in self.fields:
+            meant = did_you_mean(name, self.fields)
+            raise ValueError(f"{name!r} is no field of a job{meant}; use {', '.join(self.fields)}")
+        try:
+            return name, PARSERS[self.fields[name]["type"]](value)
+        except ValueError as error:
+            raise ValueError(f"{name} is {value!r}: {error}") from None
 
 
 _JOBS = Group(
@@ -902,30 +882,10 @@ _JOBS = Group(
                     metavar="TEXT",
                     help="when it runs; may be repeated",
                 ),
-                argument(
-                    "--set",
-                    dest="given",
-                    action="append",
-                    default=[],
-                    type=_of_job,
-                    metavar="NAME=VALUE",
-                    help=f"another field, may be repeated: {', '.join(_job_help())}",
-                ),
-                argument(
-                    "--precision",
-                    metavar="P",
-                    help="second (default), or minute: it may start a minute late",
-                ),
-                argument(
-                    "--within",
-                    metavar="SPAN",
-                    type=seconds,
-                    help="report a nominal time that has not succeeded so long after it: 30m, 2h",
-                ),
-                argument(
-                    "--after",
-                    metavar="JOB",
-                    help="wait for that registered job's run of the same nominal day",
+                _RareFields(_FEW_SET),
+                FieldOptions(
+                    "registerJob",
+                    but=("name", "type", "payload", "cadences", "retry", "trigger", *_FEW_SET),
                 ),
                 Section("retries, by default as the handler declares", _RETRIES),
                 flag("--dry-run", "only print its next runs, its cost and what would change"),
@@ -934,13 +894,6 @@ _JOBS = Group(
                         flag("--replace", "replace your job of this name"),
                         flag("--trigger", "also run it at once"),
                     )
-                ),
-                argument("--idempotency-key", metavar="KEY", help="a repeated key changes nothing"),
-                argument(
-                    "--idempotency-ttl",
-                    metavar="SPAN",
-                    type=seconds,
-                    help="how long the key holds: 1m to 30d",
                 ),
             ),
             'A cadence is a cron expression or words: "0 9 * * *", "daily 09:00 tz=Europe/Paris",'

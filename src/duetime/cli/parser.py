@@ -10,7 +10,7 @@ from importlib import import_module
 from itertools import takewhile
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
-from duetime.cli.arguments import CONNECTION, Argument, OneOf, Section, flag
+from duetime.cli.arguments import CONNECTION, Addition, flag
 from duetime.cli.failures import did_you_mean
 from duetime.cli.output import redraw
 from duetime.cli.tables import plain
@@ -36,7 +36,7 @@ class Command(NamedTuple):
     help: str
     run: Run | str
     """A function, or the module and the name of one that is imported when the command runs."""
-    arguments: Sequence[Argument | OneOf | Section] = ()
+    arguments: Sequence[Addition] = ()
     description: str | None = None
     calls: bool = True
     """Whether it calls a scheduler, and so has the options of a connection."""

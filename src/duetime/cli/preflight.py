@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from duetime.aws.account import Account, Pool
-from duetime.aws.named_resources import problem_of_key, problem_of_web_acl
+from duetime.aws.find import find
 from duetime.cli.doctor import FINDINGS, Finding, is_ill
 from duetime.cli.failures import BadUsage
 from duetime.cli.output import ProgressBar, print_either
@@ -18,6 +18,35 @@ from duetime.clock import SystemClock
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.lambdas.deploy import MANIFEST_RESOURCE
 from duetime.model.manifest import unpacked
+
+_MISSING = "does not exist"
+
+
+def problem_of_key(arn: str) -> str | None:
+    """Return why a KMS key cannot encrypt the stack's data; None if it can, as far as a read shows.
+
+    Raises:
+        BackendMisconfigured: the read is denied.
+    """
+    found = find("kms", "describe_key", KeyId=arn)
+    if found is None:
+        return _MISSING
+    about = found["KeyMetadata"]
+    if about["KeyState"] != "Enabled":
+        return f"is in the state {about['KeyState']}"
+    spec = about.get("KeySpec", "SYMMETRIC_DEFAULT")
+    return None if spec == "SYMMETRIC_DEFAULT" else f"is of the kind {spec}, and must be symmetric"
+
+
+def problem_of_web_acl(arn: str) -> str | None:
+    """Return why a web ACL cannot be attached; None if it can.
+
+    Raises:
+        BackendMisconfigured: the read is denied.
+    """
+    name, acl_id = arn.split("/")[-2:]
+    return None if find("wafv2", "get_web_acl", Name=name, Id=acl_id, Scope="REGIONAL") else _MISSING
+
 
 IMPORT = "npx cdk deploy --import-existing-resources"
 NEW_ACCOUNT = 10

@@ -18,10 +18,11 @@ import gc
 import logging
 import tempfile
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -47,15 +48,63 @@ from duetime.local.options import LocalOptions
 from duetime.local.outbox import Outbox
 from duetime.local.outbox_pages import PATH as OUTBOX
 from duetime.local.outbox_pages import OutboxPages
-from duetime.local.run_logs import LocalRunLogs
 from duetime.local.steps import FileSteps, LocalSteps
 from duetime.local.welcome import exports, page, upcoming_runs
 from duetime.local.wsgi_app import EXPORTS, START, Server, WsgiApp
+from duetime.model.action import Action
 from duetime.model.job import Job, Origin
 from duetime.model.selection import LARGEST_PAGE
+from duetime.ports.run_logs import MOST_LINES, LogLine, LogPage
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings, check_variables
 from duetime.sqlite.rows import Found
+from duetime.telemetry.tracebacks import traceback_of
+
+_LATEST = 20_000
+"""The most lines that are kept, of all actions."""
+
+
+class LocalRunLogs(logging.Handler):
+    """Keeps the lines that name an action.
+
+    See `duetime.ports.run_logs.RunLogs`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: deque[tuple[tuple[object, object], LogLine]] = deque(maxlen=_LATEST)
+
+    def __enter__(self) -> Self:
+        """Keep duetime's lines and those of handlers, from now on."""
+        logging.getLogger("duetime").addHandler(self)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        logging.getLogger("duetime").removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """See `logging.Handler`."""
+        fields = vars(record)
+        if "action" not in fields or "tenant" not in fields:
+            return
+        raised = record.exc_info[1] if record.exc_info else None
+        message, reason = record.getMessage(), fields.get("reason")
+        line = LogLine(
+            at=datetime.fromtimestamp(record.created, UTC),
+            level=record.levelname,
+            message=f"{message}: {reason}" if reason else message,
+            exception=None if raised is None else traceback_of(raised),
+        )
+        self._lines.append(((fields["tenant"], fields["action"]), line))
+
+    def lines(self, action: Action, worker: str, since: datetime, until: datetime) -> LogPage:
+        """See `duetime.ports.run_logs.RunLogs`."""
+        del worker  # a local cloud has a single one
+        mine = action.tenant_id, action.id
+        found = [line for key, line in [*self._lines] if key == mine and since <= line.at <= until]
+        found.sort(key=lambda line: line.at)
+        return LogPage(found[:MOST_LINES], len(found) <= MOST_LINES)
+
 
 _CONSOLE = ConsoleConfig(PREFIX.removeprefix("/"), links=(("Outbox", OUTBOX), ("This local cloud", START)))
 

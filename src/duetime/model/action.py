@@ -497,3 +497,12 @@ def _stored_fields() -> Iterator[StoredField]:
 
 FIELDS: Mapping[str, StoredField] = {stored.name: stored for stored in _stored_fields()}
 """All facts of an action, by their names in rows."""
+SHOWN = (
+    "id type status is_retrying due_at nominal_at expires_at tenant_id correlation_id idempotency_key"
+    " concurrency_key concurrency_limit is_high batch after waits_for is_held debounce_key debounce_until"
+    " coalesced rate_key"
+    " created_at created_by modified_at modified_by executed_at cancel_requested_at cancelled_by"
+    " failure_reason dismissed_reason recoveries job cadence trigger skip_reason note held_by is_handed_over"
+    " handed_over_at times_out_at heartbeat_at awaits_approval question progress progress_note"
+)
+"""The facts of an action that the API shows in lists, in this order."""

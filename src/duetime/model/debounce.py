@@ -11,10 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from duetime import ids
-from duetime.errors import InvalidArgument, KeyConflict
+from duetime.errors import KeyConflict
 from duetime.ids import ActionId
-from duetime.instant import text
 from duetime.model.action import Action, Status
 from duetime.model.lease import Applied, Rejected
 from duetime.model.row_parts import Act, Debounced
@@ -110,34 +108,3 @@ def check_same_type(row: Action, call: Action) -> None:
     """
     if row.type != call.type:
         raise KeyConflict("debounce", key_of(call), row.id, f"the type {row.type!r}")
-
-
-def debounced_by(
-    key: object, idempotency_key: str | None, *, due_at: datetime, until: datetime | None
-) -> Debounced | None:
-    """Return the debounce key and the bound of a call, or None without a key.
-
-    Args:
-        key: the debounce key.
-        idempotency_key: the idempotency key of the call.
-        due_at: when the call's action is due.
-        until: the latest due time that further calls can give it.
-
-    Raises:
-        InvalidArgument: there is a bound without a key, or the bound is before the first due time; or there
-            is an idempotency key too; or `duetime.ids.key` refuses the key.
-    """
-    if key is None:
-        if until is not None:
-            problem = "is a bound without a key; pass debounce_key as well"
-            raise InvalidArgument(problem, value=text(until), field="at_most_after")
-        return None
-    if idempotency_key is not None:
-        problem = "is given beside idempotency_key, under which a repeat changes nothing; pass one of them"
-        raise InvalidArgument(problem, field="debounce_key", value=key)
-    if until is not None and until < due_at:
-        problem = (
-            f"ends before the first due time, {text(due_at)}; allowed is the span up to it, or a longer one"
-        )
-        raise InvalidArgument(problem, value=text(until), field="at_most_after")
-    return Debounced(ids.key("debounce_key", key), until)

@@ -101,13 +101,13 @@ class Definition:
     deadline: str | None = None
     """The wall time by which a nominal time must have succeeded, such as ``06:00``; None without one."""
     within: int | None = None
-    """Or the seconds after the nominal time."""
+    """How long after the nominal time that must be, in seconds; None without one."""
     every_success_within: int | None = None
-    """Seconds: a longer time without a success is reported; None: never."""
+    """How long it may be without a success, in seconds, until that is reported; None: for ever."""
     after: JobName | None = None
     """The job whose run of the same nominal day must have succeeded before a run begins; None without one."""
     after_timeout: int | None = None
-    """Seconds for which a run waits for it; None: 12 hours."""
+    """How long a run waits for it, in seconds; None: 12 hours."""
     title: str = ""
     """Its name for people; may be empty."""
     category: str = ""

@@ -15,7 +15,6 @@ from duetime.ids import Entropy, TenantId, due_shard_of, new_action_id
 from duetime.model.action import Action
 from duetime.model.built_in import check_type
 from duetime.model.event_chain import current_depth
-from duetime.model.row_parts import Concurrency
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
@@ -25,31 +24,6 @@ IN_ROW_LIMIT = 2_048
 
 PAYLOAD_LIMIT = 400_000
 """Bytes: a DynamoDB item holds 409,600, its keys included; emulators hold some thousand fewer."""
-
-MOST_SLOTS = 100
-"""Actions with one concurrency key that may run at once. Only a processing action holds a slot.
-
-Actions with different limits may share a key. An action begins while fewer slots than its own limit are held.
-"""
-
-
-def concurrency_of(key: object, limit: object) -> Concurrency | None:
-    """Return an order's key and limit; without a key, the limit is 1.
-
-    Raises:
-        InvalidArgument: the key cannot be part of a table key, or the limit is out of range.
-    """
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_SLOTS:
-        raise InvalidArgument(
-            f"must be a whole number from 1 to {MOST_SLOTS}", field="concurrency_limit", value=limit
-        )
-    if key is None:
-        if limit != 1:
-            raise InvalidArgument(
-                "limits no key; pass concurrency_key as well", field="concurrency_limit", value=limit
-            )
-        return None
-    return Concurrency(ids.key("concurrency_key", key), limit)
 
 
 def rate_key_of(payload: object, key: object) -> str | None:

@@ -21,8 +21,8 @@ from duetime.model.batch import ActionBatch, BatchState, batch_name
 MOST_PREDECESSORS = 20
 """Predecessors of one action; more can be a batch."""
 
-AfterFailure = Literal["fail", "skip"]
-"""What an action does if a predecessor is not executed."""
+AfterFailure = Literal["fail", "skip", "run"]
+"""What an action does if a predecessor is not executed; ``run``: it runs after any end of all."""
 
 ANY, SKIP = "any", "skip"
 """The stored rules; an action without one fails."""

@@ -80,7 +80,7 @@ class PausableWork:
     due_at: datetime
     worker: str | None = None
     """None if it is not known."""
-    concurrency_key: str | None = None
+    slot_key: str | None = None
     rate_key: str | None = None
 
     def name_in(self, scope: PauseScope) -> str | None:
@@ -88,7 +88,7 @@ class PausableWork:
         return {
             PauseScope.TENANT: self.tenant_id,
             PauseScope.TYPE: self.type,
-            PauseScope.CONCURRENCY_KEY: self.concurrency_key,
+            PauseScope.CONCURRENCY_KEY: self.slot_key,
             PauseScope.RATE_KEY: self.rate_key,
             PauseScope.WORKER: self.worker,
         }[scope]
@@ -102,7 +102,7 @@ def work_of(row: Action, worker: str | None) -> PausableWork:
         type=row.type,
         due_at=row.due_at,
         worker=worker,
-        concurrency_key=row.slot_key or None,
+        slot_key=row.slot_key or None,
         rate_key=row.rate_key,
     )
 

@@ -107,10 +107,10 @@ class Slots(Keyed):
         super().__init__(items)
         self._at_once = at_once
 
-    def key_slots(self, tenant_id: TenantId, concurrency_key: str) -> KeySlots:
+    def key_slots(self, tenant_id: TenantId, slot_key: str) -> KeySlots:
         """Return the holders of a concurrency key's slots and its line, by a consistent read."""
-        item = self._items.get(SLOTS, key_of(tenant_id, concurrency_key), unread)
-        return to_slots(tenant_id, concurrency_key, item or {})
+        item = self._items.get(SLOTS, key_of(tenant_id, slot_key), unread)
+        return to_slots(tenant_id, slot_key, item or {})
 
     def take_slot(self, row: Action, slots: KeySlots, at: datetime) -> bool:
         """*take*: make `row` a holder of its key, with its fence.
@@ -136,22 +136,22 @@ class Slots(Keyed):
         if self._items.get(TAIL, key, unread) is None:
             self._items.write(Write(kind=TAIL, key=key, sets={"ttl": at + _OUTLIVES}))
 
-    def mark_tail(self, tenant_id: TenantId, concurrency_key: str, at: datetime) -> KeySlots:
+    def mark_tail(self, tenant_id: TenantId, slot_key: str, at: datetime) -> KeySlots:
         """Write that the line of a key goes on in its tail; return the key as it is then."""
-        key, first = key_of(tenant_id, concurrency_key), {"ttl": at + _OUTLIVES}
+        key, first = key_of(tenant_id, slot_key), {"ttl": at + _OUTLIVES}
         mark = Write(kind=SLOTS, key=key, sets={"tail": True}, first=first)
-        return to_slots(tenant_id, concurrency_key, self._items.write(mark).items[0])
+        return to_slots(tenant_id, slot_key, self._items.write(mark).items[0])
 
-    def tail(self, tenant_id: TenantId, concurrency_key: str, *, limit: int) -> Sequence[TailEntry]:
+    def tail(self, tenant_id: TenantId, slot_key: str, *, limit: int) -> Sequence[TailEntry]:
         """Return the first entries of the tail of a key's line, by a consistent read."""
-        place = _entry_key(tenant_id, concurrency_key, "").partition
+        place = _entry_key(tenant_id, slot_key, "").partition
         return self._items.page(Query(kind=TAIL, partition=place, limit=limit), _to_entry).found
 
-    def leave_tail(self, tenant_id: TenantId, concurrency_key: str, entries: Sequence[TailEntry]) -> None:
+    def leave_tail(self, tenant_id: TenantId, slot_key: str, entries: Sequence[TailEntry]) -> None:
         """Remove entries from the tail of a key's line, unless their actions have joined it again since."""
 
         def remove(entry: TailEntry) -> None:
-            key = _entry_key(tenant_id, concurrency_key, entry.position)
+            key = _entry_key(tenant_id, slot_key, entry.position)
             joined_as_read = {"ttl": entry.joined_at + _OUTLIVES}
             self._items.write(Write(kind=TAIL, key=key, guard=(joined_as_read,), is_removal=True))
 
@@ -250,14 +250,14 @@ def _write(slots: KeySlots, guard: Fields, sets: Fields) -> Write:
     return Write(kind=SLOTS, key=key_of(slots.tenant_id, slots.key), guard=(guard,), sets=sets)
 
 
-def key_of(tenant_id: TenantId, concurrency_key: str) -> Key:
+def key_of(tenant_id: TenantId, slot_key: str) -> Key:
     """Return the key of a concurrency key's item. Its partition has no rows, so no list reads it."""
-    return SLOTS.key(concurrency_key, tenant=tenant_id, shard=shard_of_key(concurrency_key))
+    return SLOTS.key(slot_key, tenant=tenant_id, shard=shard_of_key(slot_key))
 
 
-def _entry_key(tenant_id: TenantId, concurrency_key: str, position: str) -> Key:
+def _entry_key(tenant_id: TenantId, slot_key: str, position: str) -> Key:
     """Return the key of an entry of a tail: its partition is the key's own, for it may be long."""
-    return TAIL.key(position, tenant=tenant_id, key=concurrency_key)
+    return TAIL.key(position, tenant=tenant_id, key=slot_key)
 
 
 def _to_entry(item: Fields) -> TailEntry:
@@ -272,7 +272,7 @@ def _to_entry(item: Fields) -> TailEntry:
     return TailEntry(position, action_id, item["ttl"] - _OUTLIVES)
 
 
-def to_slots(tenant_id: TenantId, concurrency_key: str, item: Fields) -> KeySlots:
+def to_slots(tenant_id: TenantId, slot_key: str, item: Fields) -> KeySlots:
     """Return a key's slots.
 
     Raises:
@@ -282,7 +282,7 @@ def to_slots(tenant_id: TenantId, concurrency_key: str, item: Fields) -> KeySlot
     def read(item: Fields) -> KeySlots:
         taken_at = item["ttl"] - _OUTLIVES if "ttl" in item else instant.EARLIEST
         holders, waiting = item.get("holders") or {}, item.get("waiting") or ()
-        return KeySlots(tenant_id, concurrency_key, holders, waiting, taken_at, "tail" in item)
+        return KeySlots(tenant_id, slot_key, holders, waiting, taken_at, "tail" in item)
 
     return read_strictly(read, item)
 
