@@ -11,7 +11,8 @@ from duetime.model.action import CONTINUES, ActionRef, Ending, SkipReason, Statu
 from duetime.model.batch import HELD_AT
 from duetime.model.expiry import NO_EXPIRY, Expiry
 from duetime.model.rate_limit import RateLimit
-from duetime.model.row_parts import Act, After
+from duetime.model.outcome import OVERRAN
+from duetime.model.row_parts import Act, After, Debounced
 from duetime.model.slots import tail_position
 from duetime.model.transition import settled
 from duetime.model.work_pause import BreakerState, PauseScope, WorkPause, hold_of, skip_of, work_of
@@ -25,6 +26,7 @@ from duetime_contract.specimens import (
     MINUTE,
     NOON,
     SKEW,
+    TICK,
     end,
     running,
     scheduled,
@@ -160,9 +162,22 @@ def test_the_switch_is_named(row):
     assert "switched off by the setting enabled" in reason(row, enabled=False).sentence
 
 
+def test_a_bound_that_is_reached_exactly_is_reached(store, row):
+    until_due = replace(PAUSE, until=NOON, spread=timedelta(0))
+    assert "paused" not in reason(row, NOON - MINUTE, pause=until_due).sentence
+    at_its_end = replace(PAUSE, until=NOON + HOUR, spread=timedelta(0))
+    assert "expires" in reason(replace(row, expires_at=NOON + HOUR), pause=at_its_end).sentence
+    grace = Settings().grace
+    assert "message was lost" in reason(row, NOON + grace).sentence
+    held = running(store)
+    assert "has been running" in reason(held, LEASE_END + SKEW).sentence
+    assert "has not renewed" in reason(held, LEASE_END + SKEW + TICK).sentence
+
+
 def test_a_missing_handler_is_named(row):
     expected = "No handler is registered for apply-plan-change: it will fail when it is due."
     assert reason(row, expiry=None) == Reason(expected)
+    assert "registered for billing-nightly: it" in reason(occurrence(MemoryStore()), expiry=None).sentence
 
 
 def test_the_holders_of_a_concurrency_key_are_named(store):
@@ -185,6 +200,8 @@ def test_the_place_in_a_long_line_is_counted(store, monkeypatch):
     assert "behind 5 that wait longer" in reason(rows[3], NOON + MINUTE, store=store).sentence
     monkeypatch.setattr("duetime.actions.why._MOST_AHEAD", 4)
     assert "behind at least 5 that wait longer" in reason(rows[3], NOON + MINUTE, store=store).sentence
+    monkeypatch.setattr("duetime.actions.why._MOST_AHEAD", 5)
+    assert "behind at least 5 that wait longer" in reason(rows[3], NOON + MINUTE, store=store).sentence
 
 
 def test_an_action_to_which_a_slot_was_passed_waits_for_its_message(store):
@@ -199,6 +216,8 @@ def test_the_run_that_holds_a_jobs_lock_is_named(store):
     assert reason(occurrence(store), NOON + MINUTE, job=job).sentence == (
         f"It waits for {other.id}, which holds the lock of the job {job.name}."
     )
+    own = occurrence(store)
+    assert "on its way to a worker" in reason(own, NOON + MINUTE, job=replace(job, running=own.ref)).sentence
 
 
 def test_an_expired_action_will_be_skipped(row):
@@ -243,6 +262,24 @@ def test_an_end_is_stated(store, status, sentence):
     row = settled(running(store), end(status, message="no bank" if status is Status.FAILED else None))
     assert reason(row).sentence.startswith(sentence)
     assert row.attempts[-1].ending in set(Ending)
+
+
+def test_a_run_past_its_time_out_ended_so(store):
+    row = settled(running(store), end(Status.EXECUTED, message=f"{OVERRAN} by 2.0 s"))
+    assert reason(row).sentence.endswith(":01Z. It ran past its time-out by 2.0 s.")
+
+
+def test_a_debounced_action_that_has_begun_can_be_moved_no_more(row):
+    debounced = replace(row, debounced=Debounced("cart"))
+    sentence = "It is due at 2030-06-01T12:00:00Z. A call with the debounce key cart can move that."
+    assert reason(debounced, NOON - HOUR) == Reason(sentence, NOON)
+    begun = reason(replace(debounced, attempt=1), NOON - HOUR)
+    assert begun == Reason("It is due at 2030-06-01T12:00:00Z.", NOON)
+
+
+def test_a_run_that_failed_before_does_not_continue(store):
+    row = settled(running(store), replace(end(Status.PENDING, message="no bank"), due_at=NOON))
+    assert reason(row).sentence.startswith("It has been due for 0 seconds")
 
 
 @pytest.mark.parametrize("skipped", SkipReason)
