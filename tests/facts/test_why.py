@@ -10,8 +10,8 @@ from duetime.memory.store import MemoryStore
 from duetime.model.action import CONTINUES, ActionRef, Ending, SkipReason, Status
 from duetime.model.batch import HELD_AT
 from duetime.model.expiry import NO_EXPIRY, Expiry
-from duetime.model.rate_limit import RateLimit
 from duetime.model.outcome import OVERRAN
+from duetime.model.rate_limit import RateLimit
 from duetime.model.row_parts import Act, After, Debounced
 from duetime.model.slots import tail_position
 from duetime.model.transition import settled
