@@ -212,12 +212,12 @@ def test_a_hand_over_after_the_commit_ends_nothing():
     assert desk.sent == []
 
 
-@for_each(("ending", "calls"), [(Ending.EXECUTED, 1), (Ending.FAILED, 0)])
-def test_a_backfill_goes_on_after_the_end_of_a_run_and_not_before_its_retry(ending, calls):
+@for_each(("outcome", "calls"), [(SUCCEEDED, 1), (TIMED_OUT, 0)])
+def test_a_backfill_goes_on_after_the_end_of_a_run_and_not_before_its_retry(outcome, calls):
     desk, advanced = Desk(), []
     desk.worker._advance_backfill = advanced.append
     execution = desk.worker.begin(desk.delivery(), shares_process=False)
-    assert execution.end(Outcome(ending, may_retry=True)) is RAN
+    assert execution.end(outcome) is RAN
     assert len(advanced) == calls
 
 

@@ -78,8 +78,8 @@ class Settle:
             return SettleResult.LEASE_LOST
         if held.token is not None:
             return self._end_with_slot(action, held.token, settlement, row_alone)
-        is_alone = job_ref is None or action.trigger is Trigger.BACKFILL
-        if is_alone or job_ref is None or held.job is None or settlement.status is Status.PENDING:
+        is_alone = action.trigger is Trigger.BACKFILL or settlement.status is Status.PENDING
+        if is_alone or job_ref is None or held.job is None:
             return row_alone(action, settlement)
         ended = ended_run(action, settlement)
         if held.hold is LockRequirement.LOCK:
