@@ -13,7 +13,7 @@ from duetime.memory.store import MemoryStore
 from duetime.model.action import Attempt, Ending, Status
 from duetime.model.hand_over import HandedOver
 from duetime.model.lease import SettleResult
-from duetime.model.outcome import NOT_BEGUN, TIMED_OUT, UNDECIDED, Outcome
+from duetime.model.outcome import NOT_BEGUN, SUCCEEDED, TIMED_OUT, UNDECIDED, Outcome
 from duetime.model.row_parts import Act, HandOver, Progress
 from duetime.model.run import RunCancelled
 from duetime.model.work_pause import BreakerState, Hold, PauseScope, WorkPause
