@@ -34,6 +34,7 @@ from duetime.model.swap import (
     UNCLAIMED,
     WITH_ITS_WORKER,
     applied_if_mine,
+    changes,
     claimable,
     settleable,
 )
@@ -529,3 +530,10 @@ def test_a_redriven_action_begins_anew_and_keeps_its_history():
     again = {"recoveries": 0, "continued": 0, "generation": failed.generation + 1}
     by = {"changed": Act(NOON, "bea"), "first_due_at": failed.nominal_at}
     assert row == replace(failed, **gone, **begun, **again, **by)
+
+
+def test_an_equal_value_is_no_change_though_it_is_another_object():
+    read = replace(PENDING, due_at=NOON)
+    again, later = (datetime.fromisoformat((NOON + span).isoformat()) for span in (timedelta(0), HOUR))
+    assert changes(read, replace(read, due_at=again)) == {}
+    assert changes(read, replace(read, due_at=later)) == {"due_at": later}

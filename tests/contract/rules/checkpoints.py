@@ -109,6 +109,12 @@ class CheckpointContract(StoreContract):
         again = claim(store, row.ref, NOON + SECOND)
         assert (again.attempt, again.continued, again.checkpoint) == (2, 1, FIRST)
 
+    def test_a_run_that_took_over_continues_under_its_own_fence(
+        self, store: ActionStore, claimed: Action
+    ) -> None:
+        row = continued(store, claim(store, claimed.ref, ORPHANED_AT))
+        assert (row.status, row.fence, row.continued) == (Status.PENDING, 2, 1)
+
     def test_a_run_that_does_not_continue_is_not_counted(self, store: ActionStore, claimed: Action) -> None:
         store.settle(claimed, end(Status.PENDING))
         assert stored_row(store, claimed.ref).continued == 0
