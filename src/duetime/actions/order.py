@@ -200,8 +200,10 @@ def debounced_by(
         problem = "is given beside idempotency_key, under which a repeat changes nothing; pass one of them"
         raise InvalidArgument(problem, field="debounce_key", value=key)
     if until is not None and until < due_at:
-        first = instant.text(due_at)
-        problem = f"ends before the first due time, {first}; allowed is the span up to it, or a longer one"
+        problem = (
+            f"ends before the first due time, {instant.text(due_at)};"
+            " allowed is the span up to it, or a longer one"
+        )
         raise InvalidArgument(problem, value=instant.text(until), field="at_most_after")
     return Debounced(ids.key("debounce_key", key), until)
 
