@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from duetime.model import transition
+from duetime.model import swap, transition
 from duetime.model.action import KEPT_ATTEMPTS, Action, Attempt, Ending, SkipReason, Status
 from duetime.model.active_region import FENCES, ActiveRegion, epoch_of, next_fence
 from duetime.model.checkpoint import Checkpoint
@@ -34,7 +34,6 @@ from duetime.model.swap import (
     UNCLAIMED,
     WITH_ITS_WORKER,
     applied_if_mine,
-    changes,
     claimable,
     settleable,
 )
@@ -535,5 +534,5 @@ def test_a_redriven_action_begins_anew_and_keeps_its_history():
 def test_an_equal_value_is_no_change_though_it_is_another_object():
     read = replace(PENDING, due_at=NOON)
     again, later = (datetime.fromisoformat((NOON + span).isoformat()) for span in (timedelta(0), HOUR))
-    assert changes(read, replace(read, due_at=again)) == {}
-    assert changes(read, replace(read, due_at=later)) == {"due_at": later}
+    assert swap.changes(read, replace(read, due_at=again)) == {}
+    assert swap.changes(read, replace(read, due_at=later)) == {"due_at": later}
