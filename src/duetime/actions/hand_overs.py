@@ -239,8 +239,7 @@ def _failure(reason: object, retry: object) -> Outcome:
             f"reason is {truncate(repr(reason), 60)}; allowed is a text that is not empty", field="reason"
         )
     after = retry if isinstance(retry, timedelta) else None
-    is_outside = after is not None and not timedelta(0) <= after <= LONGEST_RETRY
-    if not isinstance(retry, bool | timedelta) or is_outside:
+    if not (isinstance(retry, bool) or (after is not None and timedelta(0) <= after <= LONGEST_RETRY)):
         raise InvalidArgument(
             f"retry is {truncate(repr(retry), 60)}; allowed is True (by the policy), False, or a timedelta"
             f" up to {LONGEST_RETRY.days} days",
