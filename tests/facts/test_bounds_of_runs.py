@@ -338,11 +338,11 @@ RETENTION = Settings().retention
     ],
 )
 def test_a_traceback_is_kept_as_long_as_the_row_that_its_attempt_left(changed, kept_until):
-    store, kept = SimpleNamespace(put_traceback=lambda *given: kept.append(given)), []
+    store, stored = SimpleNamespace(put_traceback=lambda *given: stored.append(given)), []
     end_run = EndRun(replace(backends(), store=store), None, None, None, jitter_draw=lambda: 0)
     outcome = Outcome(Ending.FAILED, "no bank", traceback="Traceback: no bank")
     end_run._keep_traceback(CLAIMED, outcome, replace(end(Status.FAILED), **changed))
-    assert [(found.text, until) for _, found, until in kept] == (
+    assert [(found.text, until) for _, found, until in stored] == (
         [] if kept_until is None else [("Traceback: no bank", kept_until)]
     )
 

@@ -180,10 +180,10 @@ class TestScan:
         self, store, late, changed, look, expected
     ):
         is_look, covers = look
-        row, asked = replace(fresh(store, due_at=NOON - late), **changed), []
+        row, questions = replace(fresh(store, due_at=NOON - late), **changed), []
 
         def ready_at(work, *, late, is_first):
-            asked.append(f"{'first' if is_first else 'later'} of {work.worker}")
+            questions.append(f"{'first' if is_first else 'later'} of {work.worker}")
             return NOON + late
 
         pauses = SimpleNamespace(may_cover=lambda _work: covers, ready_at=ready_at)
@@ -191,7 +191,10 @@ class TestScan:
         scanner = DueScanner(backends(store, routes=routes), pauses=pauses)
         found = scanner._ready_at(row, NOON, DueWindow("w", "0", None, NOON, is_look))
         ready = {"due": row.due_at, "never": instant.LATEST}
-        assert (found, asked) == (ready.get(expected, NOON + GRACE), [] if expected in ready else [expected])
+        assert (found, questions) == (
+            ready.get(expected, NOON + GRACE),
+            [] if expected in ready else [expected],
+        )
 
     @for_each(
         ("marks", "stop_in", "expected"),
@@ -281,8 +284,8 @@ class TestFollow:
     @for_each("last", [Status.FAILED, Status.EXECUTED])
     def test_one_success_among_those_that_an_action_follows_is_a_success(self, store, last):
         first, second = (scheduled(store) for _ in range(2))
-        asked = []
-        follow = Follow(backends(store), None, lambda ref, has_success: asked.append((ref, has_success)))
+        questions = []
+        follow = Follow(backends(store), None, lambda ref, has_success: questions.append((ref, has_success)))
         row = put(store, held(store, Predecessors((first.id, second.id), ()).text()))
         statuses = sorted([Status.EXECUTED, last], key=lambda status: status is last)
         wakes = [
@@ -290,7 +293,7 @@ class TestFollow:
             for one, status in zip((first, second), statuses, strict=True)
         ]
         follow(wakes)
-        assert asked == [(row.ref, True)]
+        assert questions == [(row.ref, True)]
 
     @for_each("changed", [{"is_awaited": False}, {"status": Status.PENDING}])
     def test_no_other_change_releases_anything(self, store, changed):
