@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from duetime import App, RetryPolicy, Run
-from duetime.api import background_jobs
+from duetime.api import job_search
 from duetime.api.app import make_api
 from duetime.api.context import ApiContext, Health
 from duetime.embedded.cloud import MemoryCloud
@@ -63,11 +63,11 @@ def test_pages_follow_each_other_without_gaps(deployment, monkeypatch):
     every = [f"own-job{number:02d}" for number in range(1, 60, 3)]
     for size in (1, 7, 20):
         assert find(deployment, q="c1", limit=str(size))[0] == every
-    monkeypatch.setattr(background_jobs, "MOST_COMPARED", 9)
+    monkeypatch.setattr(job_search, "MOST_COMPARED", 9)
     for size in (2, 7):
         names, compared = find(deployment, q="c1", limit=str(size))
         assert (names, sum(compared), max(compared)) == (every, 60, 9 if size == 7 else 6)
-    monkeypatch.setattr(background_jobs, "_PAGE", 4)
+    monkeypatch.setattr(job_search, "_PAGE", 4)
     assert find(deployment, q="c1", limit="5")[0] == every
 
 
@@ -168,8 +168,8 @@ def run_all(cloud, clock, until):
 def test_the_counts_are_of_the_first_thousand_jobs(deployment, monkeypatch):
     counts = deployment.ask("GET", "/jobs/counts", claims=CLERK, body=None).json
     assert (counts["total"], counts["own"], counts["failing"], counts["more"]) == (60, 0, 0, False)
-    monkeypatch.setattr(background_jobs, "MOST_COMPARED", 59)
+    monkeypatch.setattr(job_search, "MOST_COMPARED", 59)
     counts = deployment.ask("GET", "/jobs/counts", claims=CLERK, body=None).json
     assert (counts["total"], counts["more"]) == (59, True)
-    monkeypatch.setattr(background_jobs, "MOST_COMPARED", 60)
+    monkeypatch.setattr(job_search, "MOST_COMPARED", 60)
     assert deployment.ask("GET", "/jobs/counts", claims=CLERK, body=None).json["more"] is False

@@ -244,6 +244,7 @@ def test_no_cycle_is_possible(cloud, scheduler):
         ({"after_failure": "run"}, "after.*is missing"),
         ({"after_failure": "skip"}, "after.*is missing"),
         ({"after": "batch:x", "after_failure": "go"}, "must be 'fail', 'skip' or 'run'"),
+        ({"after": "batch:x", "after_failure": ["skip"]}, "must be 'fail', 'skip' or 'run'"),
         ({"after": "batch:x", "debounce_key": "k"}, "is not possible with after"),
     ],
 )

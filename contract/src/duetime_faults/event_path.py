@@ -17,12 +17,12 @@ from duetime.clock import Clock
 from duetime.events.publish import EventSelection, Publish, PublishedFact
 from duetime.ids import EVENT_SOURCE
 from duetime.memory.backends import MemoryBackends
-from duetime.memory.event_bus import MemoryEventBus
 from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.notifications import (
     MemoryMailer,
     MemoryTopic,
 )
+from duetime.memory.wakes import MemoryEventBus
 from duetime.model import event_pattern
 from duetime.model.change import Change
 from duetime.model.job_events import JobChange

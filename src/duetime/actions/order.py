@@ -70,7 +70,7 @@ class Order:
     ] = None
     at_most_after: Annotated[
         timedelta | None,
-        "from the first call of the debounce key to the latest due time, in seconds",
+        "how long after the first call of the debounce key it is due at the latest, in seconds",
     ] = None
     rate_key: Annotated[str | None, "of a type whose rate has a key: the key, instead of the payload's"] = (
         None
@@ -120,14 +120,17 @@ class Order:
 
     def _held(self, action: Action, context: TenantContext) -> Action:
         """Return the action, held if it has predecessors."""
-        if self.after is None and self.after_failure == "fail":
+        if self.after is None:
+            if self.after_failure != "fail":
+                raise InvalidArgument(
+                    "is missing; after_failure is a rule for it", field="after", value=self.after
+                )
             return action
         from duetime.actions.chains import after_rule, held  # noqa: PLC0415 - few orders have predecessors
 
-        rule = after_rule(self.after, self.after_failure)
-        if self.debounce_key is not None or self.after is None:
-            problem = "is not possible with after: each call would move the due time of a held action"
-            raise InvalidArgument(problem, field="debounce_key", value=self.debounce_key)
+        rule = after_rule(self.after_failure)
+        problem = "is not possible with after: each call would move the due time of a held action"
+        self.check_without(problem, "debounce_key")
         return held(action, self.after, rule, context.store, context.clock.now())
 
     def is_repeat_of(self, first: Action) -> bool:

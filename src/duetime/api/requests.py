@@ -185,7 +185,7 @@ class DueRequest(RequestedTime):
 KeyTtl = Annotated[
     float | None,
     Field(
-        description="how long the key holds at least, in seconds",
+        description="how long the key holds at least, in seconds: a minute to 30 days",
         strict=True,
         ge=SHORTEST_KEY_TTL.total_seconds(),
         le=LONGEST_KEY_TTL.total_seconds(),
@@ -202,7 +202,8 @@ class ScheduleRequest(DueRequest):
     payload: Annotated[dict[str, Any], Field(description="what the type's model admits")]
     idempotency_ttl: KeyTtl = None
     concurrency_limit: Annotated[
-        int, Field(description="how many of them, this one included", strict=True, ge=1, le=MOST_SLOTS)
+        int,
+        Field(description="how many of them, this one included: 1 to 100", strict=True, ge=1, le=MOST_SLOTS),
     ] = 1
     after: Annotated[
         list[str] | None,

@@ -9,20 +9,13 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias, cast
+from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
 from duetime.cli.client import operations
 from duetime.cli.failures import BadUsage, did_you_mean
 from duetime.cli.tables import duration, positive_seconds
 from duetime.clock import SystemClock
 from duetime.errors import DuetimeError
-
-
-class Addition(Protocol):
-    """An argument, or several."""
-
-    def add_to(self, parser: argparse._ActionsContainer) -> None:
-        """Add it to a parser, or to a group of one."""
 
 
 class Argument(NamedTuple):
@@ -74,22 +67,52 @@ class Section(NamedTuple):
 
 
 class FieldOptions(NamedTuple):
-    """An option for each field of an operation's body, except some, as the API's document describes it."""
+    """An option for each field of an operation's body, as the API's document describes it.
+
+    Attributes:
+        operation: its id.
+        but: the fields that other arguments give.
+        rare: the fields that few callers give; ``--set NAME=VALUE`` takes them.
+    """
 
     operation: str
     but: Sequence[str]
+    rare: Sequence[str] = ()
 
     def add_to(self, parser: argparse._ActionsContainer) -> None:
         """Add them to a parser, in alphabetical order."""
         for name, schema in sorted(operations()[self.operation].fields.items()):
-            if name not in self.but:
+            if name not in (*self.but, *self.rare):
                 option = name.replace("_", "-")
                 parser.add_argument(f"--{option}", **_settings_of(schema, option.rpartition("-")[2].upper()))
+        if self.rare:
+            listed = ", ".join(f"{name} ({_about(schema)})" for name, schema in self._schemas.items())
+            text = f"another field, may be repeated: {listed}"
+            settings = {"dest": "given", "action": "append", "default": [], "metavar": "NAME=VALUE"}
+            parser.add_argument("--set", type=self._named_value, help=text, **settings)  # type: ignore[arg-type]
+
+    @property
+    def _schemas(self) -> Mapping[str, Mapping[str, Any]]:
+        """The schemas of the rare fields, those of a retry policy among them."""
+        fields = operations()[self.operation].fields
+        known = {**fields["retry"]["properties"], **fields}
+        return {name: {"type": "number", **known[name]} for name in self.rare}
+
+    def _named_value(self, written: str) -> tuple[str, Any]:
+        """Parse a rare field, such as ``overlap=queue_one``."""
+        name, _, value = written.partition("=")
+        if name not in self.rare:
+            meant = did_you_mean(name, self.rare)
+            raise ValueError(f"{name!r} is no such field{meant}; use {', '.join(self.rare)}")
+        try:
+            return name, _PARSERS[self._schemas[name]["type"]](value)
+        except ValueError as error:
+            raise ValueError(f"{name} is {value!r}: {error}") from None
 
 
 def _settings_of(schema: Mapping[str, Any], last_word: str) -> dict[str, Any]:
     """Return the settings of an option that has the value of a field: a number of seconds is a SPAN."""
-    text = about(schema)
+    text = _about(schema)
     if "enum" in schema:
         return {"choices": schema["enum"], "help": text}
     match schema["type"]:
@@ -98,17 +121,20 @@ def _settings_of(schema: Mapping[str, Any], last_word: str) -> dict[str, Any]:
         case "array":
             return {"action": "append", "metavar": "ID", "help": f"{text}; may be repeated"}
         case kind:
-            return {"type": PARSERS[kind], "metavar": _METAVARS.get(kind, last_word), "help": text}
+            return {"type": _PARSERS[kind], "metavar": _METAVARS.get(kind, last_word), "help": text}
 
 
 _UNIT = re.compile(r", in seconds|; null without one|`|\.$")
 
 
-def about(schema: Mapping[str, Any]) -> str:
+def _about(schema: Mapping[str, Any]) -> str:
     """Return what a field means, as the help of an option says it: a span has its own unit."""
     text = re.sub("; null: (.*)", r" (default: \1)", _UNIT.sub("", schema["description"]))
     return text[:1].lower() + text[1:]
 
+
+Addition: TypeAlias = Argument | OneOf | Section | FieldOptions
+"""What a command may add to its parser."""
 
 Part: TypeAlias = str | Mapping[str, Any] | Callable[[argparse.Namespace], Mapping[str, Any]]
 """A part of a request: the name of an argument, which is left out without a value; or fields."""
@@ -133,7 +159,7 @@ def seconds(written: str) -> float:
     return duration(written).total_seconds()
 
 
-PARSERS: Mapping[str, Callable[[str], Any]] = {"string": str, "integer": int, "number": seconds}
+_PARSERS: Mapping[str, Callable[[str], Any]] = {"string": str, "integer": int, "number": seconds}
 """The parsers of a field's value, by its JSON type: each number of a request's body is one of seconds."""
 _METAVARS = {"integer": "N", "number": "SPAN"}
 

@@ -7,11 +7,11 @@ is imported when the command runs: `duetime --help` must be quick.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from duetime.cli import views
 from duetime.cli.arguments import (
@@ -25,7 +25,6 @@ from duetime.cli.arguments import (
     JOB,
     JSON,
     PAGE,
-    PARSERS,
     PREFIX,
     TENANT,
     WAIT,
@@ -34,7 +33,6 @@ from duetime.cli.arguments import (
     FieldOptions,
     OneOf,
     Section,
-    about,
     argument,
     between,
     channels_of,
@@ -50,7 +48,6 @@ from duetime.cli.arguments import (
     spans,
     statuses,
 )
-from duetime.cli.client import operations
 from duetime.cli.failures import BadUsage, did_you_mean
 from duetime.cli.output import Listing, Operation, last_word
 from duetime.cli.parser import Command, Group, Run
@@ -732,45 +729,6 @@ _FEW_SET = (
     *("every_success_within", "after_timeout", "give_up_after"),
 )
 
-
-class _RareFields(NamedTuple):
-    """The option ``--set``, for the fields of a registered job that few jobs set."""
-
-    names: Sequence[str]
-
-    @property
-    def fields(self) -> Mapping[str, Mapping[str, Any]]:
-        """Their schemas, by their names."""
-        known = operations()["registerJob"].fields
-        known = {**known["retry"]["properties"], **known}
-        return {name: {"type": "number", **known[name]} for name in self.names}
-
-    def add_to(self, parser: argparse._ActionsContainer) -> None:
-        """Add it to a parser."""
-        listed = ", ".join(f"{name} ({about(schema)})" for name, schema in self.fields.items())
-        help_text = f"another field, may be repeated: {listed}"
-        parser.add_argument(
-            "--set",
-            dest="given",
-            action="append",
-            default=[],
-            type=self.parse,
-            metavar="NAME=VALUE",
-            help=help_text,
-        )
-
-    def parse(self, written: str) -> tuple[str, Any]:
-        """Parse a field of a job, such as ``overlap=queue_one``."""
-        name, _, value = written.partition("=")
-        if name not in self.fields:
-            meant = did_you_mean(name, self.fields)
-            raise ValueError(f"{name!r} is no field of a job{meant}; use {', '.join(self.fields)}")
-        try:
-            return name, PARSERS[self.fields[name]["type"]](value)
-        except ValueError as error:
-            raise ValueError(f"{name} is {value!r}: {error}") from None
-
-
 _JOBS = Group(
     "jobs",
     "list, pause and trigger jobs, and register your own",
@@ -882,10 +840,10 @@ _JOBS = Group(
                     metavar="TEXT",
                     help="when it runs; may be repeated",
                 ),
-                _RareFields(_FEW_SET),
                 FieldOptions(
                     "registerJob",
-                    but=("name", "type", "payload", "cadences", "retry", "trigger", *_FEW_SET),
+                    but=("name", "type", "payload", "cadences", "retry", "trigger"),
+                    rare=_FEW_SET,
                 ),
                 Section("retries, by default as the handler declares", _RETRIES),
                 flag("--dry-run", "only print its next runs, its cost and what would change"),

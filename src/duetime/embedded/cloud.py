@@ -26,13 +26,12 @@ from duetime.ids import JobName
 from duetime.jobs.plan import LEAD
 from duetime.jobs.reconcile import Reconciled
 from duetime.memory.backends import MemoryBackends
-from duetime.memory.event_bus import MemoryEventBus
 from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.keyed_items import MemoryItems
 from duetime.memory.notes import MemoryBodies, MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
-from duetime.memory.wakes import MemoryQueues, MemoryTimers
+from duetime.memory.wakes import MemoryEventBus, MemoryQueues, MemoryTimers
 from duetime.model.batch import BatchRef
 from duetime.model.change import Change
 from duetime.model.priority import high_queue_of

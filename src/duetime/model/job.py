@@ -101,9 +101,9 @@ class Definition:
     deadline: str | None = None
     """The wall time by which a nominal time must have succeeded, such as ``06:00``; None without one."""
     within: int | None = None
-    """How long after the nominal time that must be, in seconds; None without one."""
+    """How long after it a nominal time must have succeeded, in seconds; None without one."""
     every_success_within: int | None = None
-    """How long it may be without a success, in seconds, until that is reported; None: for ever."""
+    """How long it may be without a success before that is reported, in seconds; None: for ever."""
     after: JobName | None = None
     """The job whose run of the same nominal day must have succeeded before a run begins; None without one."""
     after_timeout: int | None = None
